@@ -18,8 +18,9 @@ const BOTH: Options = {
   loader: { '.lua': 'text' },
 };
 
-/** One file with everything in it. */
+/** One file with everything in it, as small as such a copy can be. */
 const SELF_CONTAINED: Options = {
+  minify: true,
   target: 'es2022',
   splitting: false,
   noExternal: [/.*/],
@@ -35,9 +36,10 @@ export default defineConfig([
       ...ENTRIES,
       cli: 'src/cli/cli.ts',
     },
-    esbuildOptions: (options) => {
+    esbuildOptions: (options, { format }) => {
       options.alias = { '#platform': resolve('src/platform/node.ts') };
       options.sourcesContent = false; // the package contains `src`
+      if (format === 'cjs') options.define = { ...options.define, 'import.meta.url': '__filename' };
     },
     // Of these the used part, in the same files: zod/mini as installed is 92.
     noExternal: ['zod', 'eventsource-parser', '#platform'],
@@ -74,7 +76,6 @@ export default defineConfig([
     ...SELF_CONTAINED,
     entry: { browser: 'src/browser.ts' },
     format: 'esm',
-    minify: true,
     esbuildOptions: (options) => {
       options.alias = { '#platform': resolve('src/platform/browser.ts') };
     },

@@ -18,11 +18,16 @@ const SYSTEM = [
   'emulator/test/{cli,compaction-blocks,compaction-speed,data,disk,exec,inspector,memory,sockets,speed,stories,story}.test.ts',
 ];
 
-/** Test files of `npm test` that need their own process: they replace modules or globals, or watch the process. */
+/**
+ * Test files of `npm test` that need their own process: they watch it, or replace modules, or globals that the sockets of
+ * other tests use.
+ */
 const ISOLATED = [
-  'test/api/{pages,workers}.test.ts',
+  'test/api/{bad-options,listener-mistakes,pages,request-headers,workers}.test.ts',
+  'test/conversation/memory.test.ts',
+  'test/unit/pauses.test.ts',
   'test/wire/{late-key,races,replaced-promise,sent}.test.ts',
-  'emulator/test/in-sqlite.test.ts',
+  'emulator/test/{in-sqlite,peers,workbench}.test.ts',
 ];
 
 /** Names the tests that failed, and passed when they were repeated: a fault of the test, or a rare one of the code. */
@@ -58,6 +63,7 @@ export default defineConfig({
     // One test of thousands must not send a good change back. What needed it is named at the end.
     retry: process.env.CI ? 1 : 0,
     reporters: ['default', flaky],
+    expect: { poll: { timeout: 20_000 } }, // a second is too short on a busy machine
     setupFiles: 'test/helpers/properties.ts',
     coverage: { provider: 'v8', include: ['src/**', 'emulator/src/**'] },
     projects: [

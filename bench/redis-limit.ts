@@ -1,5 +1,5 @@
 /**
- * Several processes share one limit in one Redis: `npm run bench:redis`. Prints the table of docs/internals/rate-limits.md and
+ * Several processes share one limit in one Redis: `npx tsx bench/redis-limit.ts`. Prints the table of docs/internals/rate-limits.md and
  * draws the calls that each process completed per second.
  */
 import { writeFileSync } from 'node:fs';

@@ -2,6 +2,7 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { rspack } from '@rspack/core';
 import { build as esbuild, version as esbuildVersion } from 'esbuild';
@@ -109,6 +110,19 @@ export async function bundlerChecks(file, project, emulator) {
       const size = gzipSync(code, { level: 9 }).length / 1024;
       if (size > BUDGET) throw new Error(`${size.toFixed(1)} KB gzipped, more than ${BUDGET}`);
       return `${size.toFixed(1)} KB gzipped`;
+    },
+  ]);
+  checks.push([
+    "a page from the disk, as in Electron's renderer, streaming in Chromium",
+    async () => {
+      const options = { bundle: true, minify: true, format: 'iife', logLevel: 'silent' };
+      await esbuild({ ...options, entryPoints: [join(project, 'app.js')], outfile: join(project, 'renderer.js') });
+      const page = join(project, 'renderer.html');
+      writeFileSync(page, '<!doctype html><title></title><script defer src="renderer.js"></script>');
+      browser ??= await launchChromium();
+      const title = await titleOf(browser, `${pathToFileURL(page)}?${query}`);
+      if (!title.includes('PostgreSQL')) throw new Error(`the page says: ${title}`);
+      return '';
     },
   ]);
   const end = async () => {

@@ -1,9 +1,12 @@
 /** Runs a program until it exits and returns its output. */
 import { spawn } from 'node:child_process';
 
+/** The environment at the start. A build by Vite sets `NODE_ENV` in this process, with which npm omits development packages. */
+export const environment = { ...process.env };
+
 export function run([command, ...args], { cwd = import.meta.dirname, env = {}, timeout = 120_000 } = {}) {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd, timeout, env: { ...process.env, ...env } });
+    const child = spawn(command, args, { cwd, timeout, env: { ...environment, ...env } });
     let out = '';
     let error = '';
     child.stdout.on('data', (data) => {

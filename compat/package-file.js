@@ -1,4 +1,5 @@
 /** Packs the package into a file and installs it from there, as users get it. */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runWell } from './child.js';
 
@@ -13,8 +14,13 @@ export async function pack(folder, workspace) {
 }
 
 /** Installs into a project with install scripts enabled, as users do. */
-export async function install(files, project) {
-  await runWell(['npm', 'install', ...quiet, ...files], { cwd: project });
+export async function install(files, project, env) {
+  await runWell(['npm', 'install', ...quiet, ...files], { cwd: project, env, timeout: 300_000 });
+}
+
+/** The installed version of a package. */
+export function versionOf(project, name) {
+  return JSON.parse(readFileSync(join(project, 'node_modules', name, 'package.json'), 'utf8')).version;
 }
 
 /** Installs into this folder, where the runtimes are installed. */

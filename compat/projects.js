@@ -80,16 +80,17 @@ export function typeChecks(folder) {
     return [
       ['bundler', 'esm', RESOLUTIONS.bundler],
       ['node16', 'esm', RESOLUTIONS.node16],
+      ["nodenext, Node's types instead of dom", 'esm', onNode],
       ...(version === '7' ? [] : [['node', 'cjs', { ...CLASSIC, ...silenced }]]),
     ].map(([resolution, project, options]) => {
       const name = `TypeScript ${version}, ${resolution}`;
-      return [name, () => checkTypes(join(folder, project), name, { ...options, lib: dom }, tsc)];
+      return [name, () => checkTypes(join(folder, project), name, { lib: dom, ...options }, tsc)];
     });
   });
   return [...own, ...others];
 }
 
-function newProject(folder, name, type, settings = {}) {
+export function newProject(folder, name, type, settings = {}) {
   const project = join(folder, name);
   mkdirSync(project);
   writeFileSync(join(project, 'package.json'), JSON.stringify({ name, private: true, type, ...settings }));
@@ -109,7 +110,7 @@ async function checkInstall(file, project) {
 
 async function checkInProcess(files, project) {
   await install(files, project);
-  return checkCalls(project, 'in-process.js', { env: {} });
+  return checkTexts(await runWell([process.execPath, 'in-process.js'], { cwd: project }), 'fetch');
 }
 
 async function checkCalls(project, program, { env }) {
@@ -117,11 +118,20 @@ async function checkCalls(project, program, { env }) {
   return '';
 }
 
-/** `printed` is the output of `calls.js`. */
-function checkTexts(printed) {
+/** `printed` is the output of `calls.js`. Returns what it sent through. */
+export function checkTexts(printed, expected = 'undici') {
+  checkPlain(printed);
+  const { engine } = JSON.parse(printed);
+  if (!expected.includes(engine)) throw new Error(`sent through ${engine} instead of ${expected}`);
+  return engine;
+}
+
+/** `printed` has a plain and a streamed reply. */
+export function checkPlain(printed) {
   const { plain, streamed } = JSON.parse(printed);
   if (!plain.includes('PostgreSQL') || streamed !== plain)
     throw new Error(`answered "${plain}", streamed "${streamed}"`);
+  return '';
 }
 
 async function checkSchemas(project) {
@@ -134,8 +144,9 @@ async function checkOldestZod(file, folder, emulator) {
   const project = newProject(folder, 'zod40', 'module');
   await install([file, 'zod@4.0.0'], project);
   if (zodVersions(project).join() !== '4.0.0') throw new Error(`installed zod ${zodVersions(project).join(' and ')}`);
-  checkTexts(await runWell([process.execPath, '--conditions=worker', 'calls.js'], { cwd: project, env: emulator.env }));
-  const name = await runWell([process.execPath, '--conditions=worker', 'bad-argument.js'], {
+  const worker = [process.execPath, '--conditions=worker'];
+  checkTexts(await runWell([...worker, 'calls.js'], { cwd: project, env: emulator.env }), 'fetch');
+  const name = await runWell([...worker, 'bad-argument.js'], {
     cwd: project,
     env: emulator.env,
   });

@@ -24,7 +24,9 @@ const RUNTIMES = [
       'run-esm.js',
     ],
   },
-  { name: 'workerd', command: [node(22), 'run-worker.js'] },
+  // Some builds for Workers set `node` as well, and some know nothing of Workers.
+  { name: 'workerd', command: [node(22), 'run-worker.js', 'workerd,worker,browser,node'] },
+  { name: 'workerd, bundled for browsers', command: [node(22), 'run-worker.js', 'browser'] },
   // The user's own dispatchers. undici 8 needs Node 22.
   { name: 'Node 20, dispatchers of undici 7.16.0', command: [node(20), 'run-dispatchers.js', 'undici-first'] },
   { name: 'Node 20, dispatchers of undici 7', command: [node(20), 'run-dispatchers.js', 'undici'] },

@@ -4,16 +4,111 @@ import { join } from 'node:path';
 export const WIDTHS = [390, 1280];
 const match = { path: '/v1/chat/completions' };
 
+/** Sends a message, and fails if Next shows an issue. */
+export async function askInDev({ page, url, emulator }) {
+  const problems = problemsOf(page);
+  page.setDefaultTimeout(90_000); // each page and route is compiled first
+  for (const path of ['/chat/in-dev', '/tools/in-dev']) {
+    emulator.reset();
+    emulator.chat.on('harbour', 'At six.');
+    await page.goto(url + path);
+    await send(page, 'When does the harbour open?');
+    await shows(page, 'li:last-child', 'At six.', 90_000);
+    await page.reload();
+    await shows(page, 'li:last-child', 'At six.');
+    const overlay = await page.$eval('nextjs-portal', (portal) => portal.shadowRoot.textContent);
+    if (/\d Issue/.test(overlay)) throw new Error(`${path} in dev: ${overlay}`);
+  }
+  expectNone(problems);
+}
+
 export async function useChat({ page, url, emulator }) {
-  const problems = [];
-  page.on('pageerror', (error) => problems.push(String(error)));
-  page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
+  const problems = problemsOf(page);
   page.setDefaultTimeout(20_000);
+  // Also in a second browser, the conversations are new.
+  const run = crypto.randomUUID().slice(0, 4);
   for (const width of WIDTHS) {
     await page.setViewport({ width, height: 800 });
-    await chat({ page, url: `${url}/chat/at-${width}`, emulator });
-    await search({ page, url: `${url}/tools/search-${width}`, emulator });
+    await chat({ page, url: `${url}/chat/at-${width}-${run}`, emulator });
+    await search({ page, url: `${url}/tools/search-${width}-${run}`, emulator });
   }
+  expectNone(problems);
+}
+
+/** A page leaves a reply, and comes back: in the same process, or in another one. */
+export async function comeBack({ page, url, otherUrl, cut, emulator }) {
+  page.setDefaultTimeout(20_000);
+  await page.setViewport({ width: WIDTHS[0], height: 800 });
+  const run = crypto.randomUUID().slice(0, 4);
+  const requests = () => emulator.requests.length;
+  for (const kind of ['chat', 'tools']) {
+    emulator.reset();
+    emulator.chat.on('story', STORY);
+    const path = `/${kind}/left-${kind}-${run}`;
+    const problems = problemsOf(page);
+
+    await page.goto(url + path);
+    await askForStory(page);
+    await page.goto(otherUrl + path); // a reload that another process serves
+    await shows(page, 'li', 'Tell me a story.');
+    await shows(page, 'li:last-child', THIRD_WORD);
+    await picture(page, `resumed-${kind}`);
+    await shows(page, 'li:last-child', STORY);
+    await page.locator('button ::-p-text(Again)').wait();
+    await page.reload(); // after the end
+    await shows(page, 'li:last-child', STORY);
+    await expectItems(page, 2);
+    expectNone(problems);
+    if (requests() !== 1) throw new Error(`${kind}: ${requests()} requests for one reply`);
+
+    await askForStory(page);
+    await page.setOfflineMode(true);
+    cut();
+    await shows(page, '[role=alert]', 'The connection broke.');
+    await page.setOfflineMode(false);
+    await shows(page, 'li:last-child', STORY);
+    await page.locator('button ::-p-text(Again)').wait();
+    await expectItems(page, 4);
+    if (requests() !== 2) throw new Error(`${kind}: ${requests()} requests for two replies`);
+
+    await askForStory(page);
+    await page.goto(url + path);
+    await shows(page, 'li:last-child', THIRD_WORD);
+    await press(page, 'Stop');
+    await page.locator('button ::-p-text(Again)').wait();
+    const half = await page.$eval('li:last-child', (item) => item.textContent);
+    if (half.includes(STORY)) throw new Error(`${kind}: not stopped: ${half}`);
+    await page.reload();
+    await shows(page, 'li:last-child', half);
+    await expectItems(page, 6);
+    if (await page.$('[role=alert]')) throw new Error(`${kind}: a stopped reply is an error`);
+  }
+}
+
+const STORY = `Once upon a time there was a white lighthouse, ${'and the sea was calm, '.repeat(12)}and all was well.`;
+const THIRD_WORD = 'Once upon a';
+
+async function askForStory(page) {
+  await send(page, 'Tell me a story.');
+  await shows(page, 'li:last-child', THIRD_WORD);
+}
+
+async function expectItems(page, count) {
+  const texts = await page.$$eval('ol > li', (items) => items.map((item) => item.textContent));
+  if (texts.length !== count) throw new Error(`${count} messages expected: ${JSON.stringify(texts)}`);
+}
+
+/** Collects what the page logs as an error, with the address that it names. */
+function problemsOf(page) {
+  const problems = [];
+  page.on('pageerror', (error) => problems.push(String(error)));
+  page.on('console', (message) => {
+    if (message.type() === 'error') problems.push(`${message.text()} ${message.location().url ?? ''}`);
+  });
+  return problems;
+}
+
+function expectNone(problems) {
   if (problems.length > 0) throw new Error(`the console says: ${problems.join('\n')}`);
 }
 
@@ -75,7 +170,9 @@ async function search({ page, url, emulator }) {
 }
 
 async function send(page, text) {
+  await page.waitForSelector('input', { visible: true }); // Next streams it into a hidden part of the page first
   await page.type('input', text);
+  await page.waitForSelector('button[type=submit]:enabled'); // a text shows a moment before its reply is at an end
   await page.keyboard.press('Enter');
 }
 

@@ -17,7 +17,7 @@ const model = wrapLanguageModel({
   middleware: contextMiddleware(conversation),
 });
 
-const result = streamText({ model, prompt: 'In which format do we write the export?' });
+const result = streamText({ model, prompt: 'What did we decide to write?' });
 for await (const text of result.textStream) process.stdout.write(text);
 console.log(`\n${(await result.usage).inputTokens} tokens were read, the context among them`);
 

@@ -9,7 +9,7 @@ const svc = createAiSdkProvider(gateway); // for ai 5: { specification: 'v2' }
 const result = streamText({
   model: svc('atlas-large'),
   instructions: 'The export is written as Parquet. It runs every night at two.',
-  prompt: 'When does the export run?',
+  prompt: 'When does it run?',
   onError: ({ error }) => console.error('The stream failed:', error),
 });
 

@@ -12,7 +12,7 @@ try {
       model: 'atlas-large',
       messages: [
         { role: 'system', content: '{ "format": "Parquet", "hour": 2 }' },
-        { role: 'user', content: 'Which format? Reply with JSON alone.' },
+        { role: 'user', content: 'Which format? Reply with JSON only.' },
       ],
     },
     { schema: Export },

@@ -7,7 +7,7 @@ const stream = await gateway.chat.completions.create({
   model: 'atlas-large',
   messages: [
     { role: 'system', content: 'The export is written as Parquet. It runs every night at two.' },
-    { role: 'user', content: 'In which format is the export written?' },
+    { role: 'user', content: 'How is the export written?' },
   ],
   stream: true,
 });

@@ -1,6 +1,6 @@
 /**
  * Compares the public types with the reports in `etc`, so that every change of them shows up in review, and with the
- * program that every kind of project compiles. `npm run api` updates both. They read `dist`, so build first.
+ * program that every kind of project compiles. `npm run reference` updates both. They read `dist`, so build first.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -53,18 +53,18 @@ for (const config of configs) {
   const { succeeded, apiReportChanged } = Extractor.invoke(config, options);
   if (!succeeded) process.exitCode = 1;
   if (apiReportChanged && !write)
-    fail('The public types differ from etc. If that is intended: npm run api, and a line in CHANGELOG.md.');
+    fail('The public types differ from etc. If that is intended: npm run reference, and a line in CHANGELOG.md.');
   if (readFileSync(config.reportTempFilePath, 'utf8').includes('@internal'))
     fail('The public types show something marked @internal, which the build should leave out (stripInternal).');
 }
 
 const everyName = await reexports();
 if (write) writeFileSync(EVERY_NAME, everyName);
-else if (readFileSync(EVERY_NAME, 'utf8') !== everyName) fail(`${EVERY_NAME} differs from etc: npm run api`);
+else if (readFileSync(EVERY_NAME, 'utf8') !== everyName) fail(`${EVERY_NAME} differs from etc: npm run reference`);
 
 /** A program that re-exports each public name under its entry, as a value if it exists at run time. */
 async function reexports() {
-  const lines = ['// Generated from etc by `npm run api`.'];
+  const lines = ['// Generated from etc by `npm run reference`.'];
   for (const [path, { import: target }] of entries) {
     if (path === './otel') continue; // its types need @opentelemetry/api
     const name = path === '.' ? 'context-gateway' : path.slice(2);

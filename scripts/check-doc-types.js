@@ -15,7 +15,7 @@ let count = 0;
 for (const page of pages.filter((name) => name.endsWith('.md'))) {
   for (const [, code] of readFileSync(page, 'utf8').matchAll(/^```ts\n([\s\S]*?)^```$/gm)) {
     count += 1;
-    const name = /^\/\/ ([\w/-]+)\.ts\n/.exec(code)?.[1] ?? count; // other blocks of the page import it by its name
+    const name = /^\/\/ ([\w/[\]-]+)\.ts\n/.exec(code)?.[1] ?? count; // other blocks of the page import it by its name
     const file = join(folder, page.replace(/\W/g, '-'), `${name}.ts`);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, `${code}\nexport {};\n`);

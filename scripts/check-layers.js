@@ -1,4 +1,7 @@
-/** Checks the imports of `src` and `emulator/src` against the layers of CONTRIBUTING.md, and looks for cycles. */
+/**
+ * Checks the imports of `src` and `emulator/src` against the layers of CONTRIBUTING.md, types included, and looks for
+ * cycles and for folders that import each other.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
@@ -13,7 +16,12 @@ const LAYERS = {
     ['conversation/'],
     ['index.ts', 'schemas.ts'],
     ['context/', 'gateway/'],
-    ['transport/'],
+    ['stream/'],
+    ['call/'],
+    ['response/'],
+    ['request/'],
+    ['events/', 'rate-limit/', 'wire/'],
+    ['validation/'],
     ['platform/'],
     ['errors/'],
     ['base/'],
@@ -22,22 +30,25 @@ const LAYERS = {
     ['index.ts', 'testing/'],
     ['cli/', 'emulator-store.ts'],
     ['emulator.ts'],
-    ['settings.ts'],
-    ['options.ts', 'control/'],
+
+    ['options.ts'],
+    ['control/'],
     ['api/'],
     ['http/', 'context/', 'completions/'],
     ['faults/', 'upstream/', 'store/', 'text/'],
     ['base/'],
   ],
 };
+/** The rooms of `src/conversation`, from top to bottom. */
+const ROOMS = ['index.ts', 'turn/', 'context/', 'prompt/', 'search/'].map((room) => `conversation/${room}`);
 /** Entries. They import what users can import, and the ground floor. */
 const ON_THE_DOOR = ['ai-sdk/', 'conversation/', 'otel/', 'redis/'];
 const DOORS = ['index.ts', 'conversation/index.ts'];
-const GROUND_FLOOR = 'base/';
+const GROUND_FLOOR = ['base/', 'validation/', 'rate-limit/'];
 /** Packages that only these files and folders may import. */
 const RESERVED = {
   undici: ['platform/agent.ts', 'platform/undici-agent.d.ts'],
-  'eventsource-parser': ['gateway/stream/sse.ts'],
+  'eventsource-parser': ['stream/sse.ts'],
   '@ai-sdk/provider': ['ai-sdk/api-call-error.ts', 'ai-sdk/provider.ts', 'ai-sdk/prompt-parts.ts', 'ai-sdk/request.ts'],
   '@opentelemetry/api': ['otel/'],
   '@modelcontextprotocol/sdk': ['cli/mcp-server.ts'],
@@ -89,9 +100,11 @@ function checkLayer(root, file, target) {
     ON_THE_DOOR.includes(placeOf(root, file)) &&
     !samePlace &&
     !DOORS.includes(target) &&
-    !isIn(target, GROUND_FLOOR)
+    !GROUND_FLOOR.some((place) => isIn(target, place))
   ) {
-    problems.push(`${root}/${file} imports ${target}: entries may import only '../index.js' and '../base/'`);
+    problems.push(
+      `${root}/${file} imports ${target}: entries may import only '../index.js', ${GROUND_FLOOR.join(', ')}`,
+    );
     return;
   }
   const isDoor = target === 'schemas.ts' || file === 'schemas.ts';
@@ -99,6 +112,13 @@ function checkLayer(root, file, target) {
   problems.push(
     `${root}/${file} imports ${target}: ${to === from ? 'siblings must not import each other' : 'lower layers must not import higher ones'}`,
   );
+}
+
+/** A file of a room imports only from its own room, from lower ones, and from the files beside them. */
+function checkRoom(file, target) {
+  const [from, to] = [file, target].map((one) => ROOMS.findIndex((room) => isIn(one, room)));
+  if (from !== -1 && to !== -1 && to < from)
+    problems.push(`src/${file} imports ${target}: lower rooms must not import higher ones`);
 }
 
 function checkPackage(file, name) {
@@ -131,6 +151,25 @@ function findCycle(graph) {
   return undefined;
 }
 
+/** Pairs of folders whose files import each other. A folder and those in it count as one. */
+function mutualImports(graph) {
+  const imports = new Set();
+  for (const [file, targets] of graph) {
+    for (const target of targets) {
+      const [from, to] = [dirname(file), dirname(target)];
+      if (!isWithin(from, to) && !isWithin(to, from)) imports.add(`${from} and ${to}`);
+    }
+  }
+  return [...imports].filter((pair) => {
+    const [from, to] = pair.split(' and ');
+    return from < to && imports.has(`${to} and ${from}`);
+  });
+}
+
+function isWithin(folder, other) {
+  return other === '.' || `${folder}/`.startsWith(`${other}/`);
+}
+
 function checkTree(root) {
   const graph = new Map();
   for (const file of sources(root)) {
@@ -147,6 +186,7 @@ function checkTree(root) {
           problems.push(`${root}/${file} imports ${name}: the SDK and the emulator do not share code`);
         targets.push(target);
         checkLayer(root, file, target);
+        if (root === 'src') checkRoom(file, target);
       } else if (root === 'src') {
         checkPackage(file, name);
       } else if (isSdk(name) && !(root === 'emulator/src' && isIn(file, WITH_THE_SDK))) {
@@ -157,6 +197,7 @@ function checkTree(root) {
   }
   const cycle = findCycle(graph);
   if (cycle !== undefined) problems.push(`${root}: import cycle: ${cycle.join(' -> ')}`);
+  for (const pair of mutualImports(graph)) problems.push(`${root}: ${pair} import each other`);
   return graph.size;
 }
 

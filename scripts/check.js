@@ -1,13 +1,21 @@
 /** Runs every check that a change must pass besides the tests, with one line of output per check: `npm run check`. */
-import { spawnSync } from 'node:child_process';
+import { exec } from 'node:child_process';
 import { performance } from 'node:perf_hooks';
+import { promisify } from 'node:util';
 
-const CHECKS = [
+const run = promisify(exec);
+
+/** What needs no build. */
+const OF_SOURCES = [
   ['format and lint', 'biome check --error-on-warnings .'],
+  ['build', 'npm run build --silent'],
   ['types', 'tsc -p .'],
   ['layers and rings', 'node scripts/check-layers.js'],
+  ['lines of code', 'node scripts/code-lines.js'],
   ['unused code', 'knip'],
-  ['build', 'npm run build --silent'],
+];
+const OF_THE_BUILD = [
+  ['reference pages', 'tsx --import ./scripts/import-lua.js scripts/reference.ts --check'],
   ['public types', 'node scripts/api-report.js'],
   ['package lint', 'publint --strict'],
   ['package types', 'attw --pack . --format ascii --no-color --no-emoji'],
@@ -19,29 +27,39 @@ const CHECKS = [
   ['declarations, in a browser project', 'tsc -p scripts/tsconfig.consumer.json'],
   ['declarations, in a Node project', 'tsc -p scripts/tsconfig.consumer.json --lib es2022 --types node'],
   ['types of the code in the docs', 'node scripts/check-doc-types.js'],
-  ['reference pages', 'npm run reference --silent -- --check'],
   ['package contents', 'node scripts/tarball.js'],
   ['size', 'node scripts/size.js'],
 ];
 /** Checks whose output is shown even when they pass. */
-const MEASURES = new Set(['package contents', 'size']);
+const MEASURES = new Set(['lines of code', 'package contents', 'size']);
 
+const env = { ...process.env, PATH: `node_modules/.bin:${process.env.PATH}` };
 let failures = 0;
-for (const [name, command] of CHECKS) {
+
+async function check([name, command]) {
   const since = performance.now();
-  const { status, stdout, stderr } = spawnSync(command, {
-    shell: true,
-    encoding: 'utf8',
-    env: { ...process.env, PATH: `node_modules/.bin:${process.env.PATH}` },
-  });
+  const { failed, stdout, stderr } = await run(command, { env, maxBuffer: 1e9 }).catch((error) => ({
+    ...error,
+    failed: true,
+  }));
   const seconds = ((performance.now() - since) / 1000).toFixed(1).padStart(5);
-  console.log(`${status === 0 ? 'ok  ' : 'FAIL'} ${seconds} s  ${name}`);
-  if (status !== 0) {
-    failures += 1;
-    console.log(`${stdout}${stderr}`.trimEnd().replace(/^/gm, '       '));
-  } else if (MEASURES.has(name)) {
-    console.log(stdout.trimEnd().replace(/^/gm, '       '));
-  }
+  console.log(`${failed ? 'FAIL' : 'ok  '} ${seconds} s  ${name}`);
+  if (failed) failures += 1;
+  const shown = failed ? `${stdout}${stderr}` : MEASURES.has(name) ? stdout : '';
+  if (shown !== '') console.log(shown.trimEnd().replace(/^/gm, '       '));
 }
-console.log(failures === 0 ? '\nAll checks passed.' : `\n${failures} of ${CHECKS.length} checks fail.`);
+
+/** Two at a time. */
+async function runAll(checks) {
+  const left = [...checks];
+  const worker = async () => {
+    for (let next = left.shift(); next !== undefined; next = left.shift()) await check(next);
+  };
+  await Promise.all([worker(), worker()]);
+}
+
+await runAll(OF_SOURCES);
+await runAll(OF_THE_BUILD);
+const total = OF_SOURCES.length + OF_THE_BUILD.length;
+console.log(failures === 0 ? '\nAll checks passed.' : `\n${failures} of ${total} checks fail.`);
 process.exitCode = failures === 0 ? 0 : 1;

@@ -1,4 +1,4 @@
-/** Builds, starts and calls the emulator's container: `npm run container`. Does nothing without a docker daemon. */
+/** Builds, starts and calls the emulator's container: `node scripts/container.js`. Does nothing without a docker daemon. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createServer } from 'node:net';
 

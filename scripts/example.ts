@@ -10,6 +10,7 @@ import { buildPage, unbundledPage } from '../examples/apps/build-page.js';
 const APPS: Record<string, string> = {
   relay: 'examples/apps/relay/server.ts',
   batch: 'examples/apps/batch/batch.ts',
+  memory: 'examples/apps/memory/server.ts',
   'support-chat': 'examples/apps/support-chat/server.ts',
   'usage-report': 'examples/apps/usage-report/report.ts',
 };

@@ -5,13 +5,15 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const { description, homepage } = JSON.parse(readFileSync('package.json', 'utf8'));
-const HOME = `${homepage.replace(/#.*/, '')}/blob/main/`;
+const { description } = JSON.parse(readFileSync('package.json', 'utf8'));
+/** Pages are listed as the Markdown that they are made of. */
+const HOME = 'https://github.com/context-gateway/context-gateway/blob/main/';
 const SECTIONS = {
   Start: ['README.md'],
   Guides: pagesIn('docs/guides'),
   Reference: pagesIn('docs/reference'),
   'The emulator': ['emulator/README.md', ...pagesIn('emulator/docs')],
+  Stories: ['docs/stories/README.md'],
 };
 /** A Markdown link or image with a relative target. */
 const RELATIVE_LINK = /\]\((?![a-z]+:|#)([^)\s]+)\)/g;

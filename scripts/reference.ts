@@ -43,8 +43,14 @@ const PAGES: readonly Page[] = [
   {
     file: 'streams',
     title: 'Streams',
-    text: 'What `gateway.chat.completions.create({ stream: true, … })` returns, and what relays it to a browser.',
+    text: 'What `gateway.chat.completions.create({ stream: true, … })` returns.',
     classes: [['stream', 'ChatCompletionStream']],
+  },
+  {
+    file: 'functions',
+    title: 'Functions',
+    text: 'Batches of calls, streams that a server relays to a browser, and errors for visitors.',
+    classes: [],
     functionsOf: ['index'],
   },
   {
@@ -127,12 +133,14 @@ process.exitCode = problems.length > 0 || (check && written > 0) ? 1 : 0;
 
 /** The exported declarations of all entries, without duplicates. */
 async function read(): Promise<(DeclarationReflection & { entry: string })[]> {
-  const app = await Application.bootstrap({ logLevel: 'Error', plugin: [], sort: ['source-order'] }, [
+  const app = await Application.bootstrap({ logLevel: 'Warn', plugin: [], sort: ['source-order'] }, [
     new TypeDocReader(),
     new TSConfigReader(),
   ]);
   const converted = await app.convert();
   if (converted === undefined) throw new Error('the sources do not compile');
+  app.validate(converted);
+  if (app.logger.hasWarnings()) throw new Error('a doc comment has a broken link, or a public type is not exported');
   for (const parameter of converted.getReflectionsByKind(ReflectionKind.Parameter))
     if (parameter.name === '__namedParameters') parameter.name = 'options'; // one that is destructured
   return (converted.children ?? []).flatMap((entry) =>
@@ -292,16 +300,22 @@ function fieldsOf(type: SomeType | undefined): DeclarationReflection[] {
   if (type?.type === 'intersection') return type.types.flatMap(fieldsOf);
   if (type?.type === 'union') return type.types.flatMap(fieldsOf); // of `T | undefined`
   if (type?.type === 'reflection') return type.declaration.children ?? [];
-  if (type?.type === 'conditional') return fieldsOf(type.falseType); // without `undocumented: 'send'`
+  if (type?.type === 'indexedAccess') return fieldsOf(documented(String(type)));
   const declared = named.get(typeName(type));
   return declared?.kind === ReflectionKind.Interface ? (declared.children ?? []) : [];
 }
 
-/** A type as a reader writes it: without the forms of `undocumented: 'send'`, which only compilers need. */
+/** The type that `Types["params"]` and the like have without `completions: extended`. */
+function documented(type: string): SomeType | undefined {
+  const key = /^Types\["(\w+)"\]$/.exec(type)?.[1];
+  return named.get('CompletionTypes')?.children?.find(({ name }) => name === key)?.type;
+}
+
+/** A type as a reader writes it: without the type parameter of `completions: extended`, which only compilers need. */
 function nameOf(type: SomeType | undefined): string {
   return String(type)
-    .replaceAll(/\(?Sent extends "send" \? \w+ : (\w+)\)?/g, '$1')
-    .replaceAll('<Sent>', '')
+    .replaceAll(/Types\["\w+"\]/g, (access) => String(documented(access) ?? access))
+    .replaceAll('<Types>', '')
     .replaceAll('undefined | ', '')
     .replaceAll(' | undefined', '')
     .replace(/\s+/g, ' ');

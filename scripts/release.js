@@ -1,9 +1,11 @@
 /**
- * Publishes the package and the emulator. `node scripts/release.js` shows what would happen; with `--publish` it
- * publishes, from CI with provenance. Rejects uncommitted changes, and a version that is missing from CHANGELOG.md.
+ * Publishes the package and the emulator, and writes an SBOM of each (CycloneDX) into this folder, to attach to the
+ * release. `node scripts/release.js` shows what would happen; with `--publish` it publishes, from CI with provenance.
+ * Rejects uncommitted changes, and a version that is missing from CHANGELOG.md.
  */
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { sbomOf } from './sbom.js';
 
 const publish = process.argv.includes('--publish');
 const run = (...args) => execFileSync(args[0], args.slice(1), { stdio: 'inherit' });
@@ -22,6 +24,10 @@ if (problems.length > 0 && publish) process.exit(1);
 
 run('npm', 'run', 'build', '--silent');
 const how = publish ? ['--provenance'] : ['--dry-run'];
-for (const workspace of [[], ['-w', 'emulator']]) {
+for (const [name, folder, workspace] of [
+  ['context-gateway', '.', ['--workspaces=false']],
+  ['context-gateway-emulator', 'emulator', ['-w', 'emulator']],
+]) {
+  writeFileSync(`${name}-${version}.cdx.json`, sbomOf(folder));
   run('npm', 'publish', '--ignore-scripts', '--access', 'public', ...how, ...workspace);
 }

@@ -1,6 +1,6 @@
 /**
- * Takes the pictures of the README, the guides and the seven stories in docs/stories: `npm run screenshots`, or with the
- * names of some: `npm run screenshots recall batch`.
+ * Takes the pictures of the README, the guides and the seven stories in docs/stories: `npx tsx scripts/screenshots.ts`, or with the
+ * names of some: `npx tsx scripts/screenshots.ts recall batch`.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { serve } from '@hono/node-server';
@@ -44,22 +44,22 @@ async function recall(): Promise<void> {
   );
 }
 
-/** A conversation before and after a compaction, in the emulator's workbench. */
+/** A conversation before and after a compaction, in the emulator's inspector. */
 async function compaction(): Promise<void> {
   const emulator = createEmulator({ seed: 'screenshots', now: '2026-03-02T09:30:00Z', setup: addSampleConversation });
   const { url } = await emulator.listen({ port: 0 });
-  const workbench = await browser.newPage();
-  await workbench.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'light' }]);
-  await workbench.setViewport({ width: 640, height: 940 });
-  await workbench.goto(`${url}/_emulator#/conversation/conv_sample`);
-  await workbench.waitForSelector('.chart svg');
+  const inspector = await browser.newPage();
+  await inspector.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'light' }]);
+  await inspector.setViewport({ width: 640, height: 940 });
+  await inspector.goto(`${url}/_emulator#/conversation/conv_sample`);
+  await inspector.waitForSelector('.chart svg');
   const shot = async (): Promise<string> => {
     await new Promise((resolve) => setTimeout(resolve, 800)); // until the gauges stop moving
-    return workbench.screenshot({ encoding: 'base64' });
+    return inspector.screenshot({ encoding: 'base64' });
   };
   const before = await shot();
-  await workbench.click('#compact-deep');
-  await workbench.waitForFunction(() => document.body.innerText.includes('Receipt of the deep compaction'));
+  await inspector.click('#compact-deep');
+  await inspector.waitForFunction(() => document.body.innerText.includes('Receipt of the deep compaction'));
   const after = await shot();
   const both = await browser.newPage();
   await both.setViewport({ width: 1304, height: 990 });
@@ -70,7 +70,7 @@ async function compaction(): Promise<void> {
     figure { margin: 0; } figcaption { height: 48px; line-height: 48px; } img { border: 1px solid #d8dde3; border-radius: 8px; }
   </style>${side('Before a compaction', before)}${side('After a compaction', after)}`);
   await both.screenshot({ path: `${FOLDER}/compaction.webp`, type: 'webp', quality: 80 });
-  await workbench.close();
+  await inspector.close();
   await both.close();
   await emulator.close();
 }
@@ -161,7 +161,7 @@ async function attempts(): Promise<void> {
 
 /** The span of a call that waited, failed and was retried. */
 async function trace(): Promise<void> {
-  await picture(browser, 'npm run trace', await record(['scripts/trace.ts']), `${FOLDER}/trace.webp`);
+  await picture(browser, 'npx tsx scripts/trace.ts', await record(['scripts/trace.ts']), `${FOLDER}/trace.webp`);
 }
 
 /** A test that fails, and the requests that the emulator received. */

@@ -1,4 +1,4 @@
-/** Prints a trace as a tree: `npm run trace`. Its call waits for the rate limit, gets a 503, is retried and streams. */
+/** Prints a trace as a tree: `npx tsx scripts/trace.ts`. Its call waits for the rate limit, gets a 503, is retried and streams. */
 import { context, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import {

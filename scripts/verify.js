@@ -22,8 +22,8 @@ const NEEDS = [
 const STEPS = [
   ['system tests', 'npm run test:system'],
   ['chaos and endurance', 'npm run chaos'],
-  ['reference and site', 'npm run docs'],
-  ['container', 'npm run container'],
+  ['site', 'npm run docs'],
+  ['container', 'node scripts/container.js'],
   ['runtimes, projects, bundlers', 'npm run compat'],
 ];
 

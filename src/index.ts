@@ -2,8 +2,9 @@ export { APIPromise } from './base/api-promise.js';
 export type { CompletionUsage, PartialChatCompletion } from './base/completion.js';
 export type { ErrorData } from './base/error-data.js';
 export type { ValidationIssue } from './base/issues.js';
-export type { Permit, RateLimiter, RateLimitObservation } from './base/rate-limiter.js';
+export type { Logger } from './base/log.js';
 export type { Attempt, RateLimit, ResponseInfo, WithResponse } from './base/response-info.js';
+export type { DerivedOptions, RawRequest } from './call/client.js';
 export { ContextClient, type ContextClientOptions, type SessionHeader } from './context/client.js';
 export type { Memory } from './context/memory.js';
 export type {
@@ -47,11 +48,55 @@ export {
 } from './errors/connection.js';
 export { StreamConsumedError, StreamError, StreamTruncatedError } from './errors/stream.js';
 export { RequestValidationError, ResponseValidationError } from './errors/validation.js';
-export type { Chat, ChatCompletions } from './gateway/chat.js';
+export { toErrorData, toErrorResponse } from './errors/visible.js';
+export type {
+  ClientEvent,
+  DequeuedEvent,
+  DoneEvent,
+  FailureEvent,
+  QueuedEvent,
+  RequestEvent,
+  ResponseEvent,
+  RetryEvent,
+  StartEvent,
+  StopReason,
+  ValidationEvent,
+} from './events/events.js';
+export { logTo } from './events/log-to.js';
+export type { Chat, ChatCompletions, ParsedReply } from './gateway/chat.js';
 export { GatewayClient, type GatewayClientOptions, type KeyType } from './gateway/client.js';
+export type { FileRecord, Files, FileUploadParams, Uploadable, UploadOptions } from './gateway/files.js';
+export type { Integration, IntegrationExecuteParams, IntegrationResult, Integrations } from './gateway/integrations.js';
+export { type MapOptions, type MapResult, mapCalls } from './gateway/map-calls.js';
+export type { Preset, PresetExecuteParams, PresetListParams, PresetResult, Presets } from './gateway/presets.js';
+export type { OpenRecord } from './gateway/records.js';
+export type { Usage, UsageParams, UsageReport } from './gateway/usage.js';
+export type { DispatcherLike, EngineKind, ProgressListener } from './platform/engine.js';
+export type { Permit, RateLimiter, RateLimitObservation } from './rate-limit/rate-limiter.js';
+export type { ClientOptions, Credential } from './request/client-options.js';
+export type { Method, Query } from './request/request.js';
+export type { RequestOptions, SchemaOptions } from './request/request-options.js';
+export type { DecodeChunk } from './stream/chunk.js';
+export type { ChatCompletionStream } from './stream/completion-stream.js';
+export { toEventStream } from './stream/event-stream.js';
+export { type ReadStreamOptions, readChatCompletionStream } from './stream/relay.js';
+export type { ServerSentEvent } from './stream/sse.js';
+export type { StreamMetrics } from './stream/stream-owner.js';
+export type { StandardResult, StandardSchema } from './validation/validate.js';
+export type {
+  ChatCompletion,
+  ChatCompletionChoice,
+  ChatCompletionChunk,
+  ChatCompletionChunkChoice,
+  ChatCompletionDelta,
+  ChatCompletionParams,
+  ChatMessage,
+  ChatRole,
+  StreamedChatCompletion,
+} from './wire/completions.js';
+export { extended } from './wire/extended.js';
 export type {
   ChatContentPart,
-  CompletionTypes,
   ExtendedChatCompletion,
   ExtendedChatCompletionChoice,
   ExtendedChatCompletionChunk,
@@ -66,48 +111,5 @@ export type {
   ToolCall,
   ToolCallDelta,
   ToolChoice,
-  Undocumented,
-} from './gateway/extended.js';
-export type { FileRecord, Files, FileUploadParams, Uploadable, UploadOptions } from './gateway/files.js';
-export type { Integration, IntegrationExecuteParams, IntegrationResult, Integrations } from './gateway/integrations.js';
-export type { MapOptions, MapResult } from './gateway/map.js';
-export type { Preset, PresetExecuteParams, PresetListParams, PresetResult, Presets } from './gateway/presets.js';
-export type { OpenRecord } from './gateway/records.js';
-export type {
-  ChatCompletion,
-  ChatCompletionChoice,
-  ChatCompletionChunk,
-  ChatCompletionChunkChoice,
-  ChatCompletionDelta,
-  ChatCompletionParams,
-  ChatMessage,
-  ChatRole,
-  StreamedChatCompletion,
-} from './gateway/schemas.js';
-export type { DecodeChunk } from './gateway/stream/chunk.js';
-export type { ChatCompletionStream } from './gateway/stream/completion-stream.js';
-export { toErrorData, toErrorResponse } from './gateway/stream/error-response.js';
-export { type ReadStreamOptions, readChatCompletionStream } from './gateway/stream/relay.js';
-export type { ServerSentEvent } from './gateway/stream/sse.js';
-export type { StreamMetrics } from './gateway/stream/stream-owner.js';
-export type { Usage, UsageParams, UsageReport } from './gateway/usage.js';
-export type { DispatcherLike, ProgressListener } from './platform/engine.js';
-export type { ClientOptions, Credential } from './transport/arguments/client-options.js';
-export type { Method, Query } from './transport/arguments/request.js';
-export type { RequestOptions, SchemaOptions } from './transport/arguments/request-options.js';
-export type { StandardResult, StandardSchema } from './transport/arguments/validation.js';
-export type { DerivedOptions, RawRequest } from './transport/client.js';
-export type {
-  ClientEvent,
-  DequeuedEvent,
-  DoneEvent,
-  FailureEvent,
-  QueuedEvent,
-  RequestEvent,
-  ResponseEvent,
-  RetryEvent,
-  StartEvent,
-  StopReason,
-  ValidationEvent,
-} from './transport/events/events.js';
-export type { Logger } from './transport/events/logger.js';
+} from './wire/extended-types.js';
+export type { CompletionForm, CompletionTypes, ExtendedTypes } from './wire/form.js';

@@ -9,10 +9,10 @@ export {
   rollingSummarySchema,
   userMemoryItemSchema,
 } from './context/schemas.js';
+export { usageReportSchema } from './gateway/usage.js';
 export {
   chatCompletionChunkSchema,
   chatCompletionSchema,
   chatMessageSchema,
   completionUsageSchema,
-} from './gateway/schemas.js';
-export { usageReportSchema } from './gateway/usage.js';
+} from './wire/completions.js';

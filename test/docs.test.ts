@@ -5,8 +5,10 @@ import { ContextClient, GatewayClient } from 'context-gateway';
 import { addSampleConversation, createEmulator } from 'context-gateway-emulator';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { FOR_NODE } from './helpers/built.js';
 import { AT_LENGTH } from './helpers/endurance.js';
 import { runNode, runPrograms, runVitest, USER_PROGRAM } from './helpers/programs.js';
+import { INSIDE, SOURCES } from './helpers/sources.js';
 import { plain, startReceiver } from './otel/receiver.js';
 
 const PAGES = ['docs', 'emulator/docs']
@@ -23,7 +25,7 @@ const blocks = PAGES.flatMap((page) =>
     page,
     name: `${page}, block ${at + 1}`,
     /** A block that begins with its name, such as `// store.ts`, can be imported by the others of its page. */
-    file: `${page.replace(/\W/g, '-')}/${/^\/\/ ([\w/-]+)\.ts\n/.exec(code)?.[1] ?? at + 1}`,
+    file: `${page.replace(/\W/g, '-')}/${/^\/\/ ([\w/[\]-]+)\.ts\n/.exec(code)?.[1] ?? at + 1}`,
     code,
     output,
     /** The test runner, if the block is a test. */
@@ -63,7 +65,7 @@ describe('the documentation', () => {
     expect(text).toMatch(new RegExp(`Test Files +${files.length} passed`));
   });
 
-  test("its tests for Node's runner pass unchanged", async () => {
+  test.runIf(AT_LENGTH)("its tests for Node's runner pass unchanged", async () => {
     const files = tests('node:test');
     const { code, text } = await runNode(['--test', ...files.map((file) => join(folder, `${file}.mjs`))]);
 
@@ -115,12 +117,17 @@ describe('the documentation', () => {
     expect([...services]).toEqual(['harbour-chat']);
   });
 
-  test('has the code of the app with useChat', () => {
-    const guide = readFileSync('docs/guides/chat-page.md', 'utf8');
-    const files = [...guide.matchAll(/^```tsx?\n\/\/ (.*)\n([\s\S]*?)^```$/gm)];
+  test.each([
+    ['chat-page', 'use-chat', 11],
+    ['memory', 'memory', 2],
+  ])('has the code of the app of the page %s', (page, app, count) => {
+    const guide = readFileSync(`docs/guides/${page}.md`, 'utf8');
+    const files = [...guide.matchAll(/^```tsx?\n\/\/ (.*)\n([\s\S]*?)^```$/gm)]
+      .map(([, path = '', code]) => ({ path: `examples/apps/${app}/${path}`, code }))
+      .filter(({ path }) => existsSync(path));
 
-    expect(files).toHaveLength(6);
-    for (const [, path, code] of files) expect(readFileSync(`examples/apps/use-chat/${path}`, 'utf8'), path).toBe(code);
+    expect(files).toHaveLength(count);
+    for (const { path, code } of files) expect(readFileSync(path, 'utf8'), path).toBe(code);
   });
 
   test('has guides of at most 600 words, besides their code', () => {
@@ -147,9 +154,66 @@ describe('the documentation', () => {
   });
 });
 
+test('the recipe in CONTRIBUTING adds an endpoint to the client and to the emulator', async () => {
+  const [resource = '', methods = ''] = [
+    ...readFileSync('CONTRIBUTING.md', 'utf8').matchAll(/^ {3}```ts\n([\s\S]*?)^ {3}```$/gm),
+  ].map(([, code = '']) => code.replace(/^ {3}/gm, ''));
+  /** The new `models.ts` beside each of these files. */
+  const added: Record<string, string> = {
+    [resolve('src/gateway/client.ts')]: resource,
+    [resolve('emulator/src/api/gateway-routes.ts')]: methods,
+  };
+  /** What its other steps do, in files that exist. */
+  const after: Record<string, (text: string) => string> = {
+    'src/gateway/client.ts': (text) =>
+      `import { Models } from './models.js';\n${text}`
+        .replace('this.usage = new', 'this.models = new Models(transport);\n$&')
+        .replace('readonly usage: Usage;', '$&\nreadonly models: Models;'),
+    'emulator/src/api/gateway-routes.ts': (text) =>
+      `import { modelMethods } from './models.js';\n${text}`.replace(
+        "area.route('/v1/usage'",
+        "area.route('/v1/models', modelMethods(state));\n$&",
+      ),
+  };
+  const program = `import { GatewayClient } from 'context-gateway';
+    import { createEmulator } from 'context-gateway-emulator';
+    const emulator = createEmulator({ seed: 'dev' });
+    const fetch = (...call) => emulator.fetch(new Request(...call));
+    const gateway = new GatewayClient({ baseURL: 'https://service.test', apiKey: emulator.apiKeys.secret, fetch });
+    console.log(JSON.stringify(await gateway.models.list({ family: 'atlas' })));`;
+  const outfile = join(folder, 'recipe.mjs');
+  await build({
+    ...FOR_NODE,
+    stdin: { contents: program, resolveDir: '.' },
+    packages: 'external',
+    outfile,
+    alias: Object.fromEntries(Object.entries({ ...INSIDE, ...SOURCES }).map(([name, file]) => [name, resolve(file)])),
+    plugins: [
+      {
+        name: 'recipe',
+        setup: ({ onResolve, onLoad }) => {
+          for (const [importer, contents] of Object.entries(added)) {
+            const path = join(dirname(importer), 'models.ts');
+            onResolve({ filter: /^\.\/models\.js$/ }, (one) => (one.importer === importer ? { path } : undefined));
+            onLoad({ filter: new RegExp(`^${path}$`) }, () => ({ contents, loader: 'ts' }));
+          }
+          for (const [file, change] of Object.entries(after))
+            onLoad({ filter: new RegExp(`^${resolve(file)}$`) }, () => ({
+              contents: change(readFileSync(file, 'utf8')),
+              loader: 'ts',
+            }));
+        },
+      },
+    ],
+  });
+  const [printed] = await runPrograms([{ program: outfile }]);
+
+  expect(printed).toEqual({ stderr: '', stdout: expect.stringContaining('"id":"atlas-small","context_window":') });
+});
+
 test('the table in the README lists every call of the clients, and no others', () => {
   const [baseURL, apiKey, sessionToken] = ['https://service.test', 'svc_sk_test_0123', 'session-0123'];
-  const inherited = ['withOptions', 'forUser', 'sharedForUser', 'subscribe', 'close']; // methods that send no request
+  const inherited = ['withOptions', 'ownParts', 'forUser', 'subscribe', 'close']; // methods that send no request
   const calls = [
     ...callsOf('gateway', new GatewayClient({ baseURL, apiKey })),
     ...callsOf('context', new ContextClient({ baseURL, sessionToken })),

@@ -71,7 +71,7 @@ describe('examples', () => {
     expect(stdout).not.toContain('harbour-seal');
   });
 
-  test('the chat replies, reports compactions, and runs its commands', async () => {
+  test.runIf(AT_LENGTH)('the chat replies, reports compactions, and runs its commands', async () => {
     const chat = run(process.execPath, [join(folder, 'chat/chat.mjs')]);
     chat.child.stdin?.end(
       'Which database?\n/compact deep\n/lost\n/pin Postgres\n/memory style Short.\n/usage\n/exclude\n',
@@ -80,7 +80,9 @@ describe('examples', () => {
     const { stdout, stderr } = await chat;
 
     expect(stdout).toMatch(/[█░]+ [\d,]+ of 1,750 tokens/);
-    expect(stdout).toMatch(/compacted, deep: [\d,]+ -> [\d,]+ tokens, .* lost/);
+    expect(stdout).toMatch(
+      /compacted, deep: [\d,]+ -> [\d,]+ tokens, summary \d+ -> \d+\n +\d+ messages are only in the history now.*\n +statements: .* lost/,
+    );
     expect(stdout).toMatch(/pinned: \S/);
     expect(stdout).toMatch(/preference style +Short\./);
     expect(stdout).toMatch(/tokens +[\d,]+ of 10,000,000/);

@@ -9,6 +9,7 @@ import type {
   ConversationContext,
   ExtendedChatCompletion,
   ExtendedChatCompletionChunk,
+  ExtendedTypes,
   FileRecord,
   GatewayClientOptions,
   Integration,
@@ -23,7 +24,7 @@ import type {
   UsageReport,
   UserMemoryItem,
 } from 'context-gateway';
-import { APIError, APITimeoutError, ContextClient, GatewayClient, RateLimitError } from 'context-gateway';
+import { APIError, APITimeoutError, ContextClient, extended, GatewayClient, RateLimitError } from 'context-gateway';
 import { createAiSdkProvider } from 'context-gateway/ai-sdk';
 import { createConversation } from 'context-gateway/conversation';
 import { rollingSummarySchema, usageReportSchema } from 'context-gateway/schemas';
@@ -222,26 +223,26 @@ export async function answers(): Promise<void> {
 
 /** Type-checked, and never called. */
 export async function extendedClients(options: GatewayClientOptions): Promise<void> {
-  const extended = new GatewayClient({ undocumented: 'send' });
-  expectTypeOf(extended).toEqualTypeOf<GatewayClient<'send'>>();
+  const toolsAllowed = new GatewayClient({ completions: extended });
+  expectTypeOf(toolsAllowed).toEqualTypeOf<GatewayClient<ExtendedTypes>>();
   expectTypeOf(new GatewayClient()).toEqualTypeOf<GatewayClient>();
   expectTypeOf(new GatewayClient(options)).toEqualTypeOf<GatewayClient>();
   const tools = [{ type: 'function', function: { name: 'tide' } }] as const;
-  expectTypeOf(extended.chat.completions.create({ ...chat, tools })).toEqualTypeOf<
+  expectTypeOf(toolsAllowed.chat.completions.create({ ...chat, tools })).toEqualTypeOf<
     APIPromise<ExtendedChatCompletion>
   >();
-  for await (const chunk of await extended.chat.completions.create({ ...chat, stream: true }))
+  for await (const chunk of await toolsAllowed.chat.completions.create({ ...chat, stream: true }))
     expectTypeOf(chunk).toEqualTypeOf<ExtendedChatCompletionChunk>();
   // A reply can be sent back as it is.
-  const reply = (await extended.chat.completions.create(chat)).choices[0]?.message;
-  if (reply) extended.chat.completions.create({ model: 'm', messages: [...messages, reply] });
+  const reply = (await toolsAllowed.chat.completions.create(chat)).choices[0]?.message;
+  if (reply) toolsAllowed.chat.completions.create({ model: 'm', messages: [...messages, reply] });
   // @ts-expect-error tools need the option
   gateway.chat.completions.create({ ...chat, tools: [] });
   // @ts-expect-error the option is the client's from the start
-  gateway.withOptions({ undocumented: 'send' });
-  createConversation({ gateway: extended, model: 'm', conversationId: 'c' });
-  createAiSdkProvider(extended);
-  createAiSdkProvider(gateway, { undocumented: 'send' });
+  gateway.withOptions({ completions: extended });
+  createConversation({ gateway: toolsAllowed, model: 'm', conversationId: 'c' });
+  createAiSdkProvider(toolsAllowed);
+  createAiSdkProvider(gateway, { completions: extended });
 }
 
 /** Type-checked, and never called. */

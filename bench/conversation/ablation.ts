@@ -4,10 +4,11 @@
  * switched off by a replacement in the source, in a process of its own.
  */
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { History } from '../../src/conversation/memory.js';
-import { layoutPrompt } from '../../src/conversation/prompt.js';
-import { joined, readTalks, type Talk } from './data.js';
+import { PromptLayout } from '../../src/conversation/prompt/fit.js';
+import { History } from '../../src/conversation/search/history.js';
+import { readTalks, type Talk } from './data.js';
 import { measure } from './measure.js';
 import { type Played, play } from './played.js';
 import { tokensOf, type Way } from './ways.js';
@@ -21,67 +22,101 @@ interface Patch {
 
 const change = (file: string, from: string, to: string): Patch => ({ file, from, to });
 
+const SHARES = 'const SHARES = { newest: 0.1, turn: 0.2, newestAtMost: 0.3,';
+const shares = (newest: number, turn: number, most: number): Patch[] => [
+  change('prompt/fit', SHARES, `const SHARES = { newest: ${newest}, turn: ${turn}, newestAtMost: ${most},`),
+];
+
 const RULES: readonly { rule: string; off: readonly Patch[] }[] = [
   {
     rule: 'A message counts for those beside it',
     off: [
-      change('memory', 'const BESIDE = 0.5', 'const BESIDE = 0'),
-      change('memory', 'const NEXT_BUT_ONE = 0.25', 'const NEXT_BUT_ONE = 0'),
+      change('search/history', 'const BESIDE = 0.5', 'const BESIDE = 0'),
+      change('search/history', 'const NEXT_BUT_ONE = 0.25', 'const NEXT_BUT_ONE = 0'),
     ],
   },
   {
     rule: 'and for those next but one',
-    off: [change('memory', 'const NEXT_BUT_ONE = 0.25', 'const NEXT_BUT_ONE = 0')],
+    off: [change('search/history', 'const NEXT_BUT_ONE = 0.25', 'const NEXT_BUT_ONE = 0')],
   },
   {
-    rule: 'Surroundings: blocks of 16 messages',
-    off: [change('memory', 'const SURROUNDINGS = 0.35', 'const SURROUNDINGS = 0')],
+    rule: 'Blocks of 16 messages',
+    off: [change('search/history', 'const SURROUNDINGS = 0.5', 'const SURROUNDINGS = 0')],
   },
-  { rule: 'BM25 by length', off: [change('memory', 'const B = 0.75', 'const B = 0')] },
-  { rule: 'Dates are terms', off: [change('memory', '...datesIn(query, this.#newest)]', ']')] },
-  { rule: 'Names of speakers are terms', off: [change('memory', 'wordsOf(name)', '[] as string[]')] },
-  { rule: 'The two user messages before', off: [change('memory', 'const PREVIOUS = 0.2', 'const PREVIOUS = 0')] },
-  { rule: 'Long messages in passages', off: [change('memory', 'const LONG = 3000', 'const LONG = 3e9')] },
-  { rule: 'At most 48 terms', off: [change('memory', 'const MAX_TERMS = 48', 'const MAX_TERMS = 4800')] },
-  { rule: 'Plural endings', off: [change('words', 'word.length < 4 ||', 'word.length > 0 ||')] },
-  { rule: 'Words that say nothing', off: [change('words', '!STOP_WORDS.has(word)', 'word')] },
+  {
+    rule: 'In a block, how often a term occurs',
+    off: [change('search/history', 'const K_BLOCK = 4', 'const K_BLOCK = 0')],
+  },
+  { rule: 'BM25 by length', off: [change('search/history', 'const B = 0.75', 'const B = 0')] },
+  {
+    rule: 'Dates are terms',
+    off: [change('search/history', '[...datesIn(query, this.#newest)]', '[...datesIn("", undefined)]')],
+  },
+  { rule: 'Names of speakers are terms', off: [change('search/history', 'wordsOf(name)', '[] as string[]')] },
+  {
+    rule: 'The two user messages before',
+    off: [change('search/history', 'const PREVIOUS = 0.2', 'const PREVIOUS = 0')],
+  },
+  {
+    rule: 'Long messages in passages',
+    off: [change('search/passages', 'export const LONG = 3000', 'export const LONG = 3e9')],
+  },
+  { rule: 'At most 48 terms', off: [change('search/history', 'const MAX_TERMS = 48', 'const MAX_TERMS = 4800')] },
+  {
+    rule: 'An unknown word by its beginning',
+    off: [change('search/history', 'const BEGINNING = 5', 'const BEGINNING = 500')],
+  },
+  {
+    rule: 'Short messages beside that say nothing',
+    off: [change('search/history', 'const SHORT = 40', 'const SHORT = -1')],
+  },
+  { rule: 'English endings', off: [change('search/words', 'word.length < 4', 'word.length > 0')] },
+  { rule: 'Words that say nothing', off: [change('search/words', '!STOP_WORDS.has(word)', 'word')] },
   {
     rule: 'Particles part Chinese and Japanese',
-    off: [change('words', '的了我你是在有吗呢吧着过们のはがをにでと', '')],
+    off: [change('search/words', '的了我你是在有吗呢吧着过们のはがをにでと', '')],
   },
-  { rule: 'Later messages on the same', off: [change('recall', 'const REVISED = 3', 'const REVISED = 0')] },
+  { rule: 'A recall stops', off: [change('prompt/recall', 'if (score < coverage', 'if (score < 0 * coverage')] },
+  {
+    rule: 'It stops at a higher score the more it has',
+    off: [change('prompt/recall', 'const MUCH = 5000', 'const MUCH = 5e9')],
+  },
+  {
+    rule: 'and at a lower one if the best message says little',
+    off: [change('prompt/recall', 'coverage ** 4', 'coverage ** 0')],
+  },
   {
     rule: 'A message takes at most 60 % of the room',
-    off: [change('recall', 'const LONGEST = 0.6', 'const LONGEST = 1')],
+    off: [change('prompt/recall', 'const LONGEST = 0.6', 'const LONGEST = 1')],
   },
+  { rule: 'Newest messages 5 to 30 % instead of 10 to 30', off: shares(0.05, 0.1, 0.3) },
+  { rule: 'Newest messages 10 to 20 %', off: shares(0.1, 0.15, 0.2) },
+  { rule: 'Newest messages fixed at 25 %', off: shares(0.25, 0.25, 0.26) },
+  { rule: 'Newest messages 25 to 55 %', off: shares(0.25, 0.35, 0.55) },
   {
-    rule: 'Room that is left goes to other messages',
-    off: [change('memory', 'neighbours ? scores.length - limit : scores.length', 'scores.length')],
-  },
-  {
-    rule: 'Messages are dropped in blocks',
-    off: [change('prompt', 'newestAtMost: 0.55', 'newestAtMost: 0.26')],
-  },
-  {
-    rule: 'A new context is a moment to cut',
-    off: [change('prompt', 'const isMoment = !isSame', 'const isMoment = false && !isSame')],
+    rule: 'References leave once messages no longer fit',
+    off: [change('prompt/fit', "(start === 0 || one.section !== 'importantReferences')", 'true')],
   },
   {
     rule: 'The context may take more while all messages are sent',
-    off: [change('prompt', '(1 - SHARES.newest) * base - newest', '0')],
+    off: [change('prompt/fit', 'contextAlone: 0.75', 'contextAlone: 0')],
   },
   {
     rule: 'A compaction needs a quarter of growth',
-    off: [change('context', 'const MIN_GROWTH = 0.25', 'const MIN_GROWTH = 0')],
+    off: [change('context/service', 'const MIN_GROWTH = 0.25', 'const MIN_GROWTH = 0')],
   },
   {
     rule: 'Calibration by kind of text',
     off: [
-      change('tokens', 'const kinds = Object.keys(sums) as TextKind[];', "const kinds = ['latin'] as TextKind[];"),
       change(
-        'tokens',
-        'known = { raw: this.#raw(text), kind: kindOf(text) }',
-        "known = { raw: this.#raw(text), kind: 'latin' }",
+        'prompt/tokens',
+        'const kinds = Object.keys(sums) as TextKind[];',
+        "const kinds = ['latin'] as TextKind[];",
+      ),
+      change(
+        'prompt/tokens',
+        'known = { raw: this.#raw(text), ...kindOf(text) }',
+        "known = { raw: this.#raw(text), ...kindOf(text), kind: 'latin' }",
       ),
     ],
   },
@@ -93,27 +128,31 @@ type Halves = Record<'tuning' | 'unseen', Figures>;
 interface Figures {
   /** Mean recall, in percent, for each of `BUDGETS`. Empty for rules that change no search. */
   recall: number[];
+  /** Tokens of a prompt at the highest of them. */
+  tokens: number;
   /** Of conversations that are sent turn by turn at 4,000 tokens. Missing for rules that change no beginning. */
-  played?: { recall: number; stable: number; fitted: number; compactions: number } | undefined;
+  played?: { recall: number; stable: number; cost: number; fitted: number; compactions: number } | undefined;
 }
 
-/** Up to 8,000 tokens: the mean of long chats in two languages and of meetings. Above: all of them as one. */
-const BUDGETS = [2000, 4000, 8000, 32_000, 128_000];
-/** Of that one conversation, every sixth question is asked. */
-const ASKED = 6;
+/** The mean of long chats and chats of weeks in two languages, and of meetings. */
+const BUDGETS = [2000, 4000, 8000, 16_000];
 
-/** Prints the table. */
+/** Prints the table. Fails if a replacement does not match the source. */
 export async function ablation(data: string): Promise<void> {
+  for (const { rule, off } of RULES)
+    for (const { file, from } of off)
+      if (!readFileSync(`src/conversation/${file}.ts`, 'utf8').includes(from))
+        throw new Error(
+          `${rule}: src/conversation/${file}.ts does not contain ${from}. Follow the code in ablation.ts.`,
+        );
   const whole = await figuresWith([], data);
-  console.log('| without the rule | 2,000 | 4,000 | 8,000 | 32,000 | 128,000 | turn by turn | stable | compactions |');
-  console.log('|---|---|---|---|---|---|---|---|---|');
+  console.log(
+    '| without the rule | 2,000 | 4,000 | 8,000 | 16,000 | tokens at 16,000 | turn by turn | stable | cost | compactions |',
+  );
+  console.log('|---|---|---|---|---|---|---|---|---|---|');
   console.log(`| (all rules) | ${cells(whole).join(' | ')} |`);
-  for (const { rule, off } of RULES) {
-    const figures = await figuresWith(off, data).catch((error: unknown) => String(error));
-    console.log(
-      `| ${rule} | ${typeof figures === 'string' ? figures.slice(0, 300) : cells(figures, whole).join(' | ')} |`,
-    );
-  }
+  for (const { rule, off } of RULES)
+    console.log(`| ${rule} | ${cells(await figuresWith(off, data), whole).join(' | ')} |`);
 }
 
 /** Both halves in each cell. */
@@ -123,19 +162,22 @@ function cells(halves: Halves, whole?: Halves): string[] {
   return tuning.map((cell, i) => (cell === unseen[i] ? cell : `${cell} / ${unseen[i]}`));
 }
 
-function cellsOf({ recall, played }: Figures, whole?: Figures): string[] {
+function cellsOf({ recall, tokens, played }: Figures, whole?: Figures): string[] {
   const signed = (value: number, before: number | undefined): string => {
     if (before === undefined) return value.toFixed(1);
     const change = Math.abs(value - before).toFixed(1);
     return change === '0.0' ? '0' : `${value > before ? '+' : '−'}${change}`;
   };
   const recalls = BUDGETS.map((_, i) => (recall[i] === undefined ? '' : signed(recall[i], whole?.recall[i])));
-  if (played === undefined) return [...recalls, '', '', ''];
-  const { stable, compactions, fitted } = played;
+  const count = (value: number): string => Math.round(value).toLocaleString('en-US');
+  const asked = [...recalls, recall.length > 0 ? count(tokens) : ''];
+  if (played === undefined) return [...asked, '', '', '', ''];
+  const { stable, cost, compactions, fitted } = played;
   return [
-    ...recalls,
+    ...asked,
     signed(played.recall, whole?.played?.recall),
     signed(stable, whole?.played?.stable),
+    count(cost),
     `${compactions}${fitted < 100 ? `, ${fitted.toFixed(1)} % fit` : ''}`,
   ];
 }
@@ -153,8 +195,8 @@ async function figuresWith(patches: readonly Patch[], data: string): Promise<Hal
   ];
   const touches = (...files: string[]): boolean =>
     patches.length === 0 || patches.some(({ file }) => files.includes(file));
-  if (touches('memory', 'words', 'recall', 'prompt')) args.push('--asked');
-  if (touches('prompt', 'tokens', 'context')) args.push('--played');
+  if (touches('search/history', 'search/words', 'search/passages', 'prompt/recall', 'prompt/fit')) args.push('--asked');
+  if (touches('prompt/fit', 'prompt/tokens', 'context/service')) args.push('--played');
   const env = { ...process.env, PATCHES: JSON.stringify(patches) };
   const { stdout } = await promisify(execFile)(process.execPath, args, { env });
   return JSON.parse(stdout) as Halves;
@@ -166,38 +208,36 @@ export async function figures(data: string, parts: { asked: boolean; played: boo
   const of = async (half: Talk['half']): Promise<Figures> => {
     const group = talks.filter((talk) => talk.half === half);
     return {
-      recall: parts.asked ? await recallsOf(group) : [],
+      ...(parts.asked ? await recallsOf(group) : { recall: [], tokens: 0 }),
       played: parts.played ? await playedOf(group) : undefined,
     };
   };
   return { tuning: await of('tuning'), unseen: await of('unseen') };
 }
 
-async function recallsOf(talks: readonly Talk[]): Promise<number[]> {
-  const long = talks.filter(({ set }) => set === 'long chats');
-  const meetings = talks.filter(({ set }) => set === 'meetings');
-  const all = joined([...long, ...meetings]).map((talk) => ({
-    ...talk,
-    questions: talk.questions.filter((_, i) => i % ASKED === 0),
-  }));
-  const recalls: number[] = [];
-  for (const budget of BUDGETS) {
-    const groups = budget > 8000 ? [all] : [...long.map((talk) => [talk]), meetings];
-    const ofGroups = await Promise.all(groups.map(async (group) => (await measure(OURS, group, budget)).recall));
-    recalls.push(100 * mean(ofGroups));
-  }
-  return recalls;
+async function recallsOf(talks: readonly Talk[]): Promise<Pick<Figures, 'recall' | 'tokens'>> {
+  const kindOf = ({ set, language }: Talk): string => `${set}, ${language}`;
+  const kinds = [...new Set(talks.map(kindOf))];
+  const groups = kinds.map((kind) => talks.filter((talk) => kindOf(talk) === kind));
+  const rows = await Promise.all(
+    BUDGETS.map((budget) => Promise.all(groups.map((group) => measure(OURS, group, budget)))),
+  );
+  return {
+    recall: rows.map((row) => 100 * mean(row.map(({ recall }) => recall))),
+    tokens: mean(rows.at(-1)?.map(({ tokens }) => tokens) ?? []),
+  };
 }
 
 async function playedOf(talks: readonly Talk[]): Promise<Figures['played']> {
   const all: Played[] = [];
-  for (const talk of talks) all.push(await play(talk, 4000));
-  const sum = (field: 'turns' | 'stable' | 'fitted' | 'compactions'): number =>
+  for (const talk of talks) if (talk.set !== 'chats of weeks') all.push(await play(talk, 4000));
+  const sum = (field: 'turns' | 'stable' | 'fitted' | 'cost' | 'compactions'): number =>
     all.reduce((total, one) => total + one[field], 0);
   const share = (field: 'stable' | 'fitted'): number => (100 * sum(field)) / sum('turns');
   return {
     recall: 100 * mean(all.flatMap(({ recall }) => recall)),
-    ...{ stable: share('stable'), fitted: share('fitted'), compactions: sum('compactions') },
+    ...{ stable: share('stable'), fitted: share('fitted') },
+    ...{ cost: sum('cost') / sum('turns'), compactions: sum('compactions') },
   };
 }
 
@@ -212,10 +252,9 @@ const OURS: Way = {
   name: 'context-gateway',
   prompt: ({ messages }, question, budget) => {
     const input = [{ role: 'user', content: question }];
-    const layout = layoutPrompt({ parts: {}, history: messages, input, budget, countTokens: tokensOf });
+    const layout = new PromptLayout({ parts: {}, history: messages, input, budget, countTokens: tokensOf });
     const index = indexes.get(messages) ?? new History(messages);
     indexes.set(messages, index);
-    const hits = layout.start === 0 ? [] : index.search(question, { limit: 1000 });
-    return layout.fill({ hits, index, query: question }).chatMessages;
+    return layout.fill(layout.start === 0 ? undefined : index.around(question, { limit: 1000 })).chatMessages;
   },
 };

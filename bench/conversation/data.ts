@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { datesIn } from '../../src/conversation/search/words.js';
 
 /** A conversation, and questions asked at its end. */
 export interface Talk {
@@ -14,7 +15,7 @@ export interface Talk {
 
 export type Language = 'English' | 'Chinese';
 
-export type SetName = 'chats' | 'long chats' | 'meetings';
+export type SetName = 'chats' | 'long chats' | 'chats of weeks' | 'meetings';
 
 export interface Message {
   role: 'user' | 'assistant';
@@ -33,7 +34,7 @@ interface Question {
 export function readTalks(folder: string, sample: string): Talk[] {
   if (!existsSync(folder)) return readMeetings(sample);
   const chats = readChats(join(folder, 'chats'));
-  return [...chats, ...longChats(chats), ...readMeetings(join(folder, 'meetings'))];
+  return [...chats, ...longChats(chats), ...chatsOfWeeks(chats), ...readMeetings(join(folder, 'meetings'))];
 }
 
 /** In both languages the same user is in the same half: the two files are translations of each other. */
@@ -86,8 +87,32 @@ function longChats(chats: readonly Talk[]): Talk[] {
   });
 }
 
+/**
+ * The chats of one language and half one after the other, each with its own days: one person after the other, over weeks.
+ * Without the questions that name a date, which would be that of another chat.
+ */
+function chatsOfWeeks(chats: readonly Talk[]): Talk[] {
+  const kinds = [...new Set(chats.map(({ language, half }) => `${language}, ${half}`))];
+  return kinds.flatMap((kind) => {
+    const group = chats.filter(({ language, half }) => `${language}, ${half}` === kind);
+    const dated = group.map((chat, i) => ({
+      ...chat,
+      messages: chat.messages.map((message) => ({ ...message, createdAt: later(message.createdAt ?? '', i * DAYS) })),
+      questions: chat.questions.filter(({ question }) => datesIn(question, undefined).size === 0),
+    }));
+    return joined(dated).map((talk): Talk => ({ ...talk, set: 'chats of weeks' }));
+  });
+}
+
+/** A chat has ten days. */
+const DAYS = 10;
+
+function later(date: string, days: number): string {
+  return new Date(Date.parse(date) + days * 86_400_000).toISOString();
+}
+
 /** Conversations of one language one after the other, as if they were one. */
-export function joined(talks: readonly Talk[]): Talk[] {
+function joined(talks: readonly Talk[]): Talk[] {
   const [first] = talks;
   if (first === undefined) return [];
   const starts = talks.map((_, i) => talks.slice(0, i).reduce((sum, { messages }) => sum + messages.length, 0));

@@ -1,3 +1,6 @@
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { simulateReadableStream, streamText, wrapLanguageModel } from 'ai';
+import { MockLanguageModelV4 } from 'ai/test';
 import { ContextClient, GatewayClient } from 'context-gateway';
 import { contextMiddleware } from 'context-gateway/ai-sdk';
 import { type ConversationStore, createConversation } from 'context-gateway/conversation';
@@ -16,10 +19,12 @@ export interface Played {
   /** Prompts that begin with the context and the messages of the one before. */
   stable: number;
   compactions: number;
+  /** Tokens of all prompts, of which those of messages that begin as in the prompt before count a tenth. */
+  cost: number;
   recall: number[];
   /** Of messages without dates and names. */
   recallUndated: number[];
-  /** The same questions, asked through the AI SDK. */
+  /** The same questions, asked with `streamText` of the AI SDK. */
   recallOfAiSdk: number[];
 }
 
@@ -41,7 +46,7 @@ export async function playAll(talks: readonly Talk[], budget: number): Promise<P
   if (first === undefined) return undefined;
   const all: Played[] = [];
   for (const talk of talks) all.push(await play(talk, budget));
-  const sum = (field: 'turns' | 'failed' | 'fitted' | 'stable' | 'compactions'): number =>
+  const sum = (field: 'turns' | 'failed' | 'fitted' | 'stable' | 'compactions' | 'cost'): number =>
     all.reduce((total, one) => total + one[field], 0);
   const mean = (field: Recalls): number => {
     const values = all.flatMap((one) => one[field]);
@@ -52,6 +57,7 @@ export async function playAll(talks: readonly Talk[], budget: number): Promise<P
     ...{ turns: sum('turns'), failed: sum('failed'), fitted: sum('fitted'), stable: sum('stable') },
     ...{
       compactions: sum('compactions'),
+      cost: sum('cost'),
       recall: mean('recall'),
       recallUndated: mean('recallUndated'),
       recallOfAiSdk: mean('recallOfAiSdk'),
@@ -69,12 +75,14 @@ export async function play(talk: Talk, budget: number): Promise<Played> {
     fitted: 0,
     stable: 0,
     compactions: 0,
+    cost: 0,
     recall: [],
     recallUndated: [],
     recallOfAiSdk: [],
   };
   const messages: (Message & { id: string })[] = [];
   let before: string[] = [];
+  let last: string[] = [];
   const answer: typeof fetch = async (input, init) => {
     const request = new Request(input, init);
     if (!request.url.endsWith('/chat/completions')) return emulator.fetch(request);
@@ -110,6 +118,10 @@ export async function play(talk: Talk, budget: number): Promise<Played> {
         const now = prompt.messages.map((one) => JSON.stringify(one));
         played.stable += Number(before.every((text, i) => text === now[i]));
         before = now.slice(0, prompt.recalled === undefined ? -1 : -2);
+        const changed = now.findIndex((text, i) => text !== last[i]);
+        const cached = promptTokens(prompt.messages.slice(0, changed));
+        played.cost += promptTokens(prompt.chatMessages) - (1 - CACHED) * cached;
+        last = now;
         await conversation.send([message]);
       } catch {
         played.failed += 1;
@@ -121,8 +133,19 @@ export async function play(talk: Talk, budget: number): Promise<Played> {
   }
 
   const wrapped = createConversation({ ...options, context: undefined, store: undefined, reserveOutput: 0 });
-  const middleware = contextMiddleware(wrapped);
+  const inner = new MockLanguageModelV4({
+    doStream: async ({ prompt }) => ({
+      stream: simulateReadableStream({ chunks: [...partsOf(promptTokens(textsOf(prompt)))] }),
+    }),
+  });
+  const model = wrapLanguageModel({ model: inner, middleware: contextMiddleware(wrapped) });
   const plain = talk.messages.map(({ role, content }) => ({ role, content }));
+  const dated = talk.messages
+    .filter(({ content }) => content !== '')
+    .map(({ role, content, name, createdAt }) => ({
+      ...{ role, content },
+      providerOptions: { contextGateway: { ...(name && { name }), ...(createdAt && { createdAt }) } },
+    }));
   for (const { question, evidence } of talk.questions) {
     const wanted = evidence.map((at) => talk.messages[at]?.content ?? '');
     const { chatMessages } = await conversation.buildMessages(question);
@@ -131,17 +154,11 @@ export async function play(talk: Talk, budget: number): Promise<Played> {
     played.recall.push(recall);
     const { chatMessages: undated } = await conversation.buildMessages(question, { messages: plain });
     played.recallUndated.push(recallOf(wanted, undated.slice(0, -1).map(contentOf)) ?? 0);
-    const prompt = [...plain, { role: 'user', content: question }].map(({ role, content }) => ({
-      ...{ role: role as 'user', content: [{ type: 'text' as const, text: content }] },
-    }));
-    const params = await middleware.transformParams({
-      params: { prompt: [{ role: 'system', content: INSTRUCTIONS }, ...prompt] },
-    });
-    const texts = params.prompt.map(({ content }) => (typeof content === 'string' ? content : textOf(content)));
-    const inputTokens = promptTokens(texts.map((content) => ({ role: 'user', content })));
-    await middleware.wrapGenerate({ params, doGenerate: async () => ({ usage: { inputTokens } }) });
+    const messages = [...dated, { role: 'user' as const, content: question }];
+    await streamText({ model, system: INSTRUCTIONS, messages }).consumeStream();
+    const sent = textsOf(inner.doStreamCalls.at(-1)?.prompt ?? []).map(contentOf);
     await wrapped.idle();
-    played.recallOfAiSdk.push(recallOf(wanted, texts.slice(0, -1)) ?? 0);
+    played.recallOfAiSdk.push(recallOf(wanted, sent.slice(0, -1)) ?? 0);
   }
   return played;
 }
@@ -150,9 +167,26 @@ function contentOf({ content }: { content: string }): string {
   return content;
 }
 
-function textOf(parts: readonly { text?: unknown }[]): string {
-  return parts.map(({ text }) => String(text)).join('\n');
+/** The messages of a prompt of the AI SDK, as text. */
+function textsOf(prompt: readonly { content: string | readonly object[] }[]): { role: string; content: string }[] {
+  return prompt.map(({ content }) => {
+    const texts = typeof content === 'string' ? [content] : content.map((part) => String(Object(part).text));
+    return { role: 'user', content: texts.join('\n') };
+  });
 }
+
+function* partsOf(total: number): Generator<LanguageModelV4StreamPart> {
+  const inputTokens = { total, noCache: total, cacheRead: 0, cacheWrite: 0 };
+  yield { type: 'stream-start', warnings: [] };
+  yield {
+    type: 'finish',
+    finishReason: { unified: 'stop', raw: 'stop' },
+    usage: { inputTokens, outputTokens: { total: 1, text: 1, reasoning: 0 } },
+  };
+}
+
+/** What a cached token costs. */
+const CACHED = 0.1;
 
 const INSTRUCTIONS = 'Answer briefly, from what was said.';
 

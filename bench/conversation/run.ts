@@ -17,12 +17,17 @@ import { WAYS } from './ways.js';
 const SAMPLE = 'bench/conversation/sample';
 const BUDGETS: Record<SetName, number[]> = {
   chats: [500, 1000, 2000],
-  'long chats': [2000, 4000, 8000],
+  'long chats': [2000, 4000, 8000, 16_000],
+  'chats of weeks': [2000, 4000, 8000, 16_000],
   meetings: [2000, 4000, 8000, 16_000],
 };
 
 /** The budgets at which whole conversations are sent turn by turn. */
-const PLAYED: Partial<Record<SetName, number[]>> = { 'long chats': [2000, 4000, 8000], meetings: [2000, 4000, 8000] };
+const PLAYED: Partial<Record<SetName, number[]>> = {
+  'long chats': [2000, 4000, 8000],
+  'chats of weeks': [2000, 4000, 8000],
+  meetings: [2000, 4000, 8000],
+};
 
 async function main(data: string, half: string): Promise<void> {
   const isSample = !existsSync(data);
@@ -34,7 +39,7 @@ async function main(data: string, half: string): Promise<void> {
     for (const language of ['English', 'Chinese'] as const) {
       const group = talks.filter((talk) => talk.set === set && talk.language === language);
       if (group.length === 0) continue;
-      console.log(`\n${set}, ${language}: recall at ${BUDGETS[set].join(' / ')} tokens`);
+      console.log(`\n${set}, ${language}: recall (tokens of a prompt) at ${BUDGETS[set].join(' / ')} tokens`);
       for (const way of WAYS) {
         const of: Row[] = [];
         for (const budget of BUDGETS[set])
@@ -42,7 +47,7 @@ async function main(data: string, half: string): Promise<void> {
         rows.push(...of);
         const fitted = Math.min(...of.map((row) => row.fitted));
         console.log(
-          `  ${way.name.padEnd(48)} ${of.map(({ recall }) => percent(recall)).join(' / ')}, ${percent(fitted)} % fit`,
+          `  ${way.name.padEnd(48)} ${of.map(({ recall, tokens }) => `${percent(recall)} (${tokens.toFixed(0)})`).join(' / ')}, ${percent(fitted)} % fit`,
         );
       }
     }
@@ -55,9 +60,9 @@ async function main(data: string, half: string): Promise<void> {
         const row = await playAll(group, budget);
         if (row === undefined) continue;
         played.push(row);
-        const { turns, failed, fitted, stable, compactions, recall, recallUndated, recallOfAiSdk } = row;
+        const { turns, failed, fitted, stable, compactions, cost, recall, recallUndated, recallOfAiSdk } = row;
         console.log(
-          `${set}, ${language}, turn by turn at ${budget}: recall ${percent(recall)} %, without dates ${percent(recallUndated)} %, AI SDK ${percent(recallOfAiSdk)} %, ${turns} turns, ${failed} failed, ${percent(fitted / turns)} % fit, ${percent(stable / turns)} % stable, ${compactions} compactions`,
+          `${set}, ${language}, turn by turn at ${budget}: recall ${percent(recall)} %, without dates ${percent(recallUndated)} %, AI SDK ${percent(recallOfAiSdk)} %, ${turns} turns, ${failed} failed, ${percent(fitted / turns)} % fit, ${percent(stable / turns)} % stable, ${(cost / turns).toFixed(0)} tokens a turn, ${compactions} compactions`,
         );
       }
     }

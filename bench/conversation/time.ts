@@ -9,16 +9,22 @@ const LENGTHS = [100, 1000, 10_000, 50_000];
 export async function measureTime(): Promise<void> {
   const heads = ['messages', 'first turn', 'median', 'p95', '70 kB', 'block', 'MB'];
   console.log(`Milliseconds\n${heads.map((head) => head.padStart(10)).join(' ')}`);
+  const print = (...cells: string[]): void => console.log(cells.map((cell) => cell.padStart(10)).join(' '));
   await timesOf(100); // warms up the compiler
   for (const length of LENGTHS) {
-    const figures = Object.values(await timesOf(length));
-    console.log(
-      [length, ...figures.map((figure) => figure.toFixed(1))].map((one) => String(one).padStart(10)).join(' '),
-    );
+    print(`${length}`, ...Object.values(await timesOf(length)).map((figure) => figure.toFixed(1)));
   }
+  console.log(`With a budget of ${LARGE} tokens`);
+  const figures = await timesOf(10_000, { contextWindow: 128_000, tokenBudget: LARGE });
+  print('10000', ...Object.values(figures).map((figure) => figure.toFixed(1)));
 }
 
-async function timesOf(length: number) {
+const LARGE = 100_000;
+
+async function timesOf(
+  length: number,
+  window: { contextWindow: number; tokenBudget?: number } = { contextWindow: 8000 },
+) {
   const messages = Array.from({ length }, (_, i) => messageAt(i));
   const pasted = Array.from({ length: 600 }, (_, i) => messageAt(i * 11).content).join(' ');
   globalThis.gc?.();
@@ -29,7 +35,8 @@ async function timesOf(length: number) {
       model: 'm',
       conversationId: 'c',
     },
-    ...{ contextWindow: 8000, store: memoryStore({ c: messages }) },
+    ...window,
+    store: memoryStore({ c: messages }),
   });
   const delays = monitorEventLoopDelay({ resolution: 1 });
   delays.enable();

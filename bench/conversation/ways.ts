@@ -20,6 +20,7 @@ export const WAYS: readonly Way[] = [
   { name: 'summary, BM25 with neighbours and last messages', prompt: withSummary(searched) },
   { name: 'context-gateway', prompt: (talk, question, budget) => ours(talk, question, budget, {}) },
   { name: 'context-gateway with the summary', prompt: oursWithSummary },
+  { name: 'context-gateway, first turn', prompt: onFirstTurn },
 ];
 
 /** Tokens that a message costs beside its text. */
@@ -67,6 +68,12 @@ function ours({ messages }: Talk, question: string, budget: number, parts: Conte
   const input = [{ role: 'user', content: question }];
   const params = { parts, history: messages, input, instructions: INSTRUCTIONS, budget, countTokens: tokensOf };
   return fitToBudget(params).chatMessages;
+}
+
+/** With the estimate, which no reply has corrected yet. */
+function onFirstTurn({ messages: history }: Talk, question: string, budget: number): ChatMessage[] {
+  const input = [{ role: 'user', content: question }];
+  return fitToBudget({ parts: {}, history, input, instructions: INSTRUCTIONS, budget }).chatMessages;
 }
 
 async function oursWithSummary(talk: Talk, question: string, budget: number): Promise<ChatMessage[]> {

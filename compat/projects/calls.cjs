@@ -1,4 +1,4 @@
-/** Makes a plain and a streamed call in a CommonJS project, and prints both texts. */
+/** Makes a plain and a streamed call in a CommonJS project, and prints both texts, and what it sends through. */
 const { GatewayClient } = require('context-gateway');
 const { chatCompletionSchema } = require('context-gateway/schemas');
 
@@ -14,8 +14,11 @@ async function main() {
   let streamed = '';
   for await (const text of stream.textStream) streamed += text;
 
+  const { engine } = gateway;
   await gateway.close();
-  console.log(JSON.stringify({ plain: chatCompletionSchema.parse(plain).choices[0].message.content, streamed }));
+  console.log(
+    JSON.stringify({ plain: chatCompletionSchema.parse(plain).choices[0].message.content, streamed, engine }),
+  );
 }
 
 main();

@@ -1,17 +1,25 @@
-/** Makes a plain and a streamed call in an ES module project, and prints both texts. */
+/** Makes a plain and a streamed call in an ES module project, and prints both texts, and what it sends through. */
 import { GatewayClient } from 'context-gateway';
 import { chatCompletionSchema } from 'context-gateway/schemas';
 
-const gateway = new GatewayClient();
 const messages = [
   { role: 'system', content: 'We decided to keep invoices in PostgreSQL.' },
   { role: 'user', content: 'Where do we keep invoices?' },
 ];
 
-const plain = await gateway.chat.completions.create({ model: 'atlas-small', messages });
-const stream = await gateway.chat.completions.create({ model: 'atlas-small', messages, stream: true });
-let streamed = '';
-for await (const text of stream.textStream) streamed += text;
+// A function, because CommonJS bundles cannot wait at the top.
+async function main() {
+  const gateway = new GatewayClient();
+  const plain = await gateway.chat.completions.create({ model: 'atlas-small', messages });
+  const stream = await gateway.chat.completions.create({ model: 'atlas-small', messages, stream: true });
+  let streamed = '';
+  for await (const text of stream.textStream) streamed += text;
 
-await gateway.close();
-console.log(JSON.stringify({ plain: chatCompletionSchema.parse(plain).choices[0].message.content, streamed }));
+  const { engine } = gateway;
+  await gateway.close();
+  console.log(
+    JSON.stringify({ plain: chatCompletionSchema.parse(plain).choices[0].message.content, streamed, engine }),
+  );
+}
+
+main();

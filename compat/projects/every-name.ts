@@ -1,4 +1,4 @@
-// Generated from etc by `npm run api`.
+// Generated from etc by `npm run reference`.
 export { APIAbortError as context_gateway_APIAbortError } from 'context-gateway';
 export { APIConnectionError as context_gateway_APIConnectionError } from 'context-gateway';
 export { APIError as context_gateway_APIError } from 'context-gateway';
@@ -26,6 +26,7 @@ export { type ClientOptions as context_gateway_ClientOptions } from 'context-gat
 export { type CompactParams as context_gateway_CompactParams } from 'context-gateway';
 export { type CompactionLevel as context_gateway_CompactionLevel } from 'context-gateway';
 export { type CompactionResult as context_gateway_CompactionResult } from 'context-gateway';
+export { type CompletionForm as context_gateway_CompletionForm } from 'context-gateway';
 export { type CompletionTypes as context_gateway_CompletionTypes } from 'context-gateway';
 export { type CompletionUsage as context_gateway_CompletionUsage } from 'context-gateway';
 export { ConfigurationError as context_gateway_ConfigurationError } from 'context-gateway';
@@ -40,6 +41,7 @@ export { type DequeuedEvent as context_gateway_DequeuedEvent } from 'context-gat
 export { type DerivedOptions as context_gateway_DerivedOptions } from 'context-gateway';
 export { type DispatcherLike as context_gateway_DispatcherLike } from 'context-gateway';
 export { type DoneEvent as context_gateway_DoneEvent } from 'context-gateway';
+export { type EngineKind as context_gateway_EngineKind } from 'context-gateway';
 export { type ErrorData as context_gateway_ErrorData } from 'context-gateway';
 export { type ExtendedChatCompletion as context_gateway_ExtendedChatCompletion } from 'context-gateway';
 export { type ExtendedChatCompletionChoice as context_gateway_ExtendedChatCompletionChoice } from 'context-gateway';
@@ -50,6 +52,7 @@ export { type ExtendedChatCompletionParams as context_gateway_ExtendedChatComple
 export { type ExtendedChatMessage as context_gateway_ExtendedChatMessage } from 'context-gateway';
 export { type ExtendedReply as context_gateway_ExtendedReply } from 'context-gateway';
 export { type ExtendedStreamedChatCompletion as context_gateway_ExtendedStreamedChatCompletion } from 'context-gateway';
+export { type ExtendedTypes as context_gateway_ExtendedTypes } from 'context-gateway';
 export { type FailureEvent as context_gateway_FailureEvent } from 'context-gateway';
 export { type FileRecord as context_gateway_FileRecord } from 'context-gateway';
 export { type FileUploadParams as context_gateway_FileUploadParams } from 'context-gateway';
@@ -73,6 +76,7 @@ export { type MemoryUpdateParams as context_gateway_MemoryUpdateParams } from 'c
 export { type Method as context_gateway_Method } from 'context-gateway';
 export { NotFoundError as context_gateway_NotFoundError } from 'context-gateway';
 export { type OpenRecord as context_gateway_OpenRecord } from 'context-gateway';
+export { type ParsedReply as context_gateway_ParsedReply } from 'context-gateway';
 export { type PartialChatCompletion as context_gateway_PartialChatCompletion } from 'context-gateway';
 export { PermissionDeniedError as context_gateway_PermissionDeniedError } from 'context-gateway';
 export { type Permit as context_gateway_Permit } from 'context-gateway';
@@ -122,7 +126,6 @@ export { type StreamedChatCompletion as context_gateway_StreamedChatCompletion }
 export { type ToolCall as context_gateway_ToolCall } from 'context-gateway';
 export { type ToolCallDelta as context_gateway_ToolCallDelta } from 'context-gateway';
 export { type ToolChoice as context_gateway_ToolChoice } from 'context-gateway';
-export { type Undocumented as context_gateway_Undocumented } from 'context-gateway';
 export { type UploadOptions as context_gateway_UploadOptions } from 'context-gateway';
 export { type Uploadable as context_gateway_Uploadable } from 'context-gateway';
 export { type Usage as context_gateway_Usage } from 'context-gateway';
@@ -132,9 +135,13 @@ export { type UserMemoryItem as context_gateway_UserMemoryItem } from 'context-g
 export { type ValidationEvent as context_gateway_ValidationEvent } from 'context-gateway';
 export { type ValidationIssue as context_gateway_ValidationIssue } from 'context-gateway';
 export { type WithResponse as context_gateway_WithResponse } from 'context-gateway';
+export { extended as context_gateway_extended } from 'context-gateway';
+export { logTo as context_gateway_logTo } from 'context-gateway';
+export { mapCalls as context_gateway_mapCalls } from 'context-gateway';
 export { readChatCompletionStream as context_gateway_readChatCompletionStream } from 'context-gateway';
 export { toErrorData as context_gateway_toErrorData } from 'context-gateway';
 export { toErrorResponse as context_gateway_toErrorResponse } from 'context-gateway';
+export { toEventStream as context_gateway_toEventStream } from 'context-gateway';
 export const values_context_gateway: Record<keyof typeof import('context-gateway'), 0> = {
   APIAbortError: 0,
   APIConnectionError: 0,
@@ -159,9 +166,13 @@ export const values_context_gateway: Record<keyof typeof import('context-gateway
   StreamConsumedError: 0,
   StreamError: 0,
   StreamTruncatedError: 0,
+  extended: 0,
+  logTo: 0,
+  mapCalls: 0,
   readChatCompletionStream: 0,
   toErrorData: 0,
   toErrorResponse: 0,
+  toEventStream: 0,
 };
 export { chatCompletionChunkSchema as schemas_chatCompletionChunkSchema } from 'context-gateway/schemas';
 export { chatCompletionSchema as schemas_chatCompletionSchema } from 'context-gateway/schemas';
@@ -191,6 +202,7 @@ export const values_schemas: Record<keyof typeof import('context-gateway/schemas
   usageReportSchema: 0,
   userMemoryItemSchema: 0,
 };
+export { type AppendPlace as conversation_AppendPlace } from 'context-gateway/conversation';
 export { type BuildOptions as conversation_BuildOptions } from 'context-gateway/conversation';
 export { type BuiltPrompt as conversation_BuiltPrompt } from 'context-gateway/conversation';
 export { type ChatTurn as conversation_ChatTurn } from 'context-gateway/conversation';
@@ -206,23 +218,26 @@ export { type ConversationOptions as conversation_ConversationOptions } from 'co
 export { type ConversationSearch as conversation_ConversationSearch } from 'context-gateway/conversation';
 export { type ConversationState as conversation_ConversationState } from 'context-gateway/conversation';
 export { type ConversationStore as conversation_ConversationStore } from 'context-gateway/conversation';
+export { ConversationStoreError as conversation_ConversationStoreError } from 'context-gateway/conversation';
 export { type Dropped as conversation_Dropped } from 'context-gateway/conversation';
 export { type EntrySection as conversation_EntrySection } from 'context-gateway/conversation';
 export { type FitParams as conversation_FitParams } from 'context-gateway/conversation';
 export { type FitReport as conversation_FitReport } from 'context-gateway/conversation';
 export { type FitState as conversation_FitState } from 'context-gateway/conversation';
 export { type FittedPrompt as conversation_FittedPrompt } from 'context-gateway/conversation';
+export { type FoundMessage as conversation_FoundMessage } from 'context-gateway/conversation';
 export { type LostEntry as conversation_LostEntry } from 'context-gateway/conversation';
+export { type Match as conversation_Match } from 'context-gateway/conversation';
+export { type MessageSource as conversation_MessageSource } from 'context-gateway/conversation';
 export { type PromptMessage as conversation_PromptMessage } from 'context-gateway/conversation';
 export { type PromptReport as conversation_PromptReport } from 'context-gateway/conversation';
-export { type Recalled as conversation_Recalled } from 'context-gateway/conversation';
+export { type RecordedReply as conversation_RecordedReply } from 'context-gateway/conversation';
 export { type ReplyStream as conversation_ReplyStream } from 'context-gateway/conversation';
-export { type SearchHit as conversation_SearchHit } from 'context-gateway/conversation';
 export { type SearchOptions as conversation_SearchOptions } from 'context-gateway/conversation';
-export { type SearchResult as conversation_SearchResult } from 'context-gateway/conversation';
 export { type SentPrompt as conversation_SentPrompt } from 'context-gateway/conversation';
 export { type StoredConversation as conversation_StoredConversation } from 'context-gateway/conversation';
 export { type StoredMessage as conversation_StoredMessage } from 'context-gateway/conversation';
+export { type StoredRow as conversation_StoredRow } from 'context-gateway/conversation';
 export { type SummaryDiff as conversation_SummaryDiff } from 'context-gateway/conversation';
 export { type SummaryEntry as conversation_SummaryEntry } from 'context-gateway/conversation';
 export { type TurnEvent as conversation_TurnEvent } from 'context-gateway/conversation';
@@ -235,9 +250,12 @@ export { fitToBudget as conversation_fitToBudget } from 'context-gateway/convers
 export { memoryStore as conversation_memoryStore } from 'context-gateway/conversation';
 export { readTurn as conversation_readTurn } from 'context-gateway/conversation';
 export { renderContext as conversation_renderContext } from 'context-gateway/conversation';
+export { sources as conversation_sources } from 'context-gateway/conversation';
+export { toResponse as conversation_toResponse } from 'context-gateway/conversation';
 export const values_conversation: Record<keyof typeof import('context-gateway/conversation'), 0> = {
   ContextBudgetError: 0,
   ConversationConflictError: 0,
+  ConversationStoreError: 0,
   createConversation: 0,
   diffSummaries: 0,
   estimateTokens: 0,
@@ -245,12 +263,13 @@ export const values_conversation: Record<keyof typeof import('context-gateway/co
   memoryStore: 0,
   readTurn: 0,
   renderContext: 0,
+  sources: 0,
+  toResponse: 0,
 };
 export { type AiSdkModel as ai_sdk_AiSdkModel } from 'context-gateway/ai-sdk';
 export { type AiSdkProvider as ai_sdk_AiSdkProvider } from 'context-gateway/ai-sdk';
 export { type AiSdkProviderOptions as ai_sdk_AiSdkProviderOptions } from 'context-gateway/ai-sdk';
 export { type ContextMiddleware as ai_sdk_ContextMiddleware } from 'context-gateway/ai-sdk';
-export { type FoundMessage as ai_sdk_FoundMessage } from 'context-gateway/ai-sdk';
 export { type SearchTool as ai_sdk_SearchTool } from 'context-gateway/ai-sdk';
 export { type SearchToolOptions as ai_sdk_SearchToolOptions } from 'context-gateway/ai-sdk';
 export { type Specification as ai_sdk_Specification } from 'context-gateway/ai-sdk';
@@ -267,6 +286,7 @@ export const values_ai_sdk: Record<keyof typeof import('context-gateway/ai-sdk')
   searchTool: 0,
   toUIMessageStream: 0,
 };
+export { type GlideLike as redis_GlideLike } from 'context-gateway/redis';
 export { type IoredisLike as redis_IoredisLike } from 'context-gateway/redis';
 export { type NodeRedisLike as redis_NodeRedisLike } from 'context-gateway/redis';
 export { type RedisClient as redis_RedisClient } from 'context-gateway/redis';

@@ -20,4 +20,4 @@ for await (const text of stream.textStream) streamed += text;
 
 await gateway.close();
 await emulator.close();
-console.log(JSON.stringify({ plain: plain.choices[0]?.message.content, streamed }));
+console.log(JSON.stringify({ plain: plain.choices[0]?.message.content, streamed, engine: gateway.engine }));

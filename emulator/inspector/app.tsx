@@ -24,7 +24,7 @@ import { UsageView } from './usage/view.js';
 interface View {
   name: string;
   title: string;
-  show: (id: string) => JSX.Element;
+  show: (props: { id: string; part: string }) => JSX.Element;
 }
 
 /** The views in the menu. The digit keys open them in this order. */
@@ -32,46 +32,45 @@ const MENU: readonly { heading: string; views: readonly (View & { icon: IconName
   {
     heading: 'Work',
     views: [
-      { name: 'conversations', title: 'Conversations', icon: 'conversations', show: () => <ConversationsView /> },
-      { name: 'playground', title: 'Playground', icon: 'playground', show: () => <PlaygroundView /> },
-      { name: 'requests', title: 'Requests', icon: 'requests', show: (id) => <RequestsView selected={id} /> },
+      { name: 'conversations', title: 'Conversations', icon: 'conversations', show: ConversationsView },
+      { name: 'playground', title: 'Playground', icon: 'playground', show: PlaygroundView },
+      { name: 'requests', title: 'Requests', icon: 'requests', show: RequestsView },
     ],
   },
   {
     heading: 'Service',
     views: [
-      { name: 'answers', title: 'Answers', icon: 'answers', show: () => <AnswersView /> },
-      { name: 'memory', title: 'Memory', icon: 'memory', show: () => <MemoryView /> },
-      { name: 'usage', title: 'Usage and limits', icon: 'usage', show: () => <UsageView /> },
-      { name: 'faults', title: 'Faults', icon: 'faults', show: () => <FaultsView /> },
-      {
-        name: 'presets',
-        title: 'Presets and integrations',
-        icon: 'presets',
-        show: () => <PresetsView />,
-      },
-      { name: 'files', title: 'Files', icon: 'files', show: () => <FilesView /> },
-      { name: 'people', title: 'Users and workspaces', icon: 'people', show: () => <PeopleView /> },
-      { name: 'keys', title: 'Plan and keys', icon: 'keys', show: () => <AccountView /> },
-      { name: 'system', title: 'Clock and state', icon: 'system', show: () => <SystemView /> },
+      { name: 'answers', title: 'Answers', icon: 'answers', show: AnswersView },
+      { name: 'memory', title: 'Memory', icon: 'memory', show: MemoryView },
+      { name: 'usage', title: 'Usage and limits', icon: 'usage', show: UsageView },
+      { name: 'faults', title: 'Faults', icon: 'faults', show: FaultsView },
+      { name: 'presets', title: 'Presets and integrations', icon: 'presets', show: PresetsView },
+      { name: 'files', title: 'Files', icon: 'files', show: FilesView },
+      { name: 'people', title: 'Users and workspaces', icon: 'people', show: PeopleView },
+      { name: 'keys', title: 'Plan and keys', icon: 'keys', show: AccountView },
+      { name: 'system', title: 'Clock and state', icon: 'system', show: SystemView },
     ],
   },
 ];
 const OTHERS: readonly View[] = [
-  { name: 'conversation', title: 'Conversation', show: (id) => <ConversationView key={id} id={id} /> },
-  { name: 'new', title: 'New conversation', show: () => <NewConversationView /> },
+  { name: 'conversation', title: 'Conversation', show: ConversationView },
+  { name: 'new', title: 'New conversation', show: NewConversationView },
 ];
 const VIEWS: readonly View[] = [...MENU.flatMap(({ views }) => views), ...OTHERS];
 const HOME = 'conversations';
+const CONNECTION = { connecting: 'connecting', live: 'live', gone: 'not connected' };
 
 /** The page: the menu, the banners, and the current view. */
 export function App() {
   const isOpen = useSignal(false);
-  const { view: name, id } = route.value;
+  const { view: name, id, part } = route.value;
+  const close = (): void => {
+    isOpen.value = false;
+  };
   const view = VIEWS.find((candidate) => candidate.name === (name || HOME));
   useEffect(() => {
     document.title = `${view?.title ?? 'Not found'} · context-gateway emulator`;
-    isOpen.value = false;
+    close();
     scrollTo(0, 0);
   }, [name, id]);
   useEffect(() => {
@@ -89,7 +88,10 @@ export function App() {
             <span class="mark" aria-hidden="true" />
             <div class="grow">
               <strong>Inspector</strong>
-              <Connection />
+              <span class={`soft connection ${connection.value}`}>{CONNECTION[connection.value]}</span>
+              <code class="address" id="address" title="The base URL for your program">
+                {location.origin}
+              </code>
             </div>
             <button
               type="button"
@@ -107,13 +109,14 @@ export function App() {
           <nav id="nav" aria-label="Views">
             {MENU.map(({ heading, views }) => (
               <div key={heading}>
-                <p class="nav-heading">{heading}</p>
+                <p class="soft nav-heading">{heading}</p>
                 {views.map(({ name, title, icon }) => (
                   <a
                     key={name}
                     href={linkTo(name)}
                     id={`nav-${name}`}
                     aria-current={isShown(name) ? 'page' : undefined}
+                    onClick={close}
                   >
                     <Icon name={icon} />
                     {title}
@@ -125,7 +128,7 @@ export function App() {
         </div>
         <div class="content">
           {connection.value === 'gone' && (
-            <div class="banner gone" role="alert">
+            <div class="row banner gone" role="alert">
               <p>The emulator is not responding. This page reconnects by itself.</p>
             </div>
           )}
@@ -136,18 +139,13 @@ export function App() {
                 Choose one from the menu, or start with the <a href={linkTo(HOME)}>conversations</a>.
               </Title>
             ) : (
-              view.show(id)
+              <view.show id={id} part={part} key={view.name === 'conversation' ? id : undefined} />
             )}
           </main>
         </div>
       </div>
     </>
   );
-}
-
-function Connection() {
-  const text = { connecting: 'connecting', live: 'live', gone: 'not connected' }[connection.value];
-  return <span class={`connection ${connection.value}`}>{text}</span>;
 }
 
 /** Whether a menu entry is current. Single conversations count as part of the list. */

@@ -1,4 +1,4 @@
-/** Takes the screenshots of the README: `npm run emulator:screenshots`. */
+/** Takes the screenshots of the README: `npx tsx emulator/scripts/screenshots.ts`. */
 import { writeFileSync } from 'node:fs';
 import { readTranscript } from '../inspector/conversations/transcript.js';
 import { createEmulator, type Emulator, type RequestRecord } from '../src/index.js';
@@ -23,7 +23,7 @@ await keep('after', 1060);
 
 await go('playground/invoice-export');
 await reads('Background from earlier');
-await type('#question', 'In which format do we write?');
+await type('#question', 'What did we decide to write?');
 await click('#compare');
 await click('#send');
 await sees('#evidence mark');
@@ -57,10 +57,10 @@ function isStreamOfProgram({ events, caller }: RequestRecord): boolean {
 
 /** Sends requests of many kinds, and advances the clock between the events of a stream. */
 async function doSomeWork({ fetch, apiKeys, sessionToken, clock, faults }: Emulator): Promise<void> {
-  const open = (path: string, token: string, body?: object): Promise<Response> =>
+  const open = (path: string, token: string, body?: object, more: object = {}): Promise<Response> =>
     fetch(`http://emulator.test${path}`, {
       ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
-      headers: { authorization: `Bearer ${token}` },
+      headers: { authorization: `Bearer ${token}`, ...more },
     });
   const send = async (...request: Parameters<typeof open>): Promise<string> => (await open(...request)).text();
   const messages = [{ role: 'user', content: 'The harbour opens at six. When does the harbour open?' }];
@@ -76,6 +76,7 @@ async function doSomeWork({ fetch, apiKeys, sessionToken, clock, faults }: Emula
   faults.add({ match: { path: '/v1/chat/*' }, respond: { status: 503 } });
   await send('/v1/chat/completions', apiKeys.secret, { model: 'atlas-small', messages });
   clock.advance(900);
-  await send('/v1/chat/completions', apiKeys.secret, { model: 'atlas-small', messages });
+  const retry = { 'x-call-attempt': '4f0c2a-1.2' }; // as the SDK says
+  await send('/v1/chat/completions', apiKeys.secret, { model: 'atlas-small', messages }, retry);
   await send('/v1/presets/unknown/execute', apiKeys.secret, { model: 'atlas-small', input: 'x' });
 }

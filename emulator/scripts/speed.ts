@@ -1,6 +1,6 @@
 /**
  * Measures how many plain calls the emulator handles per second of CPU time, and in how much memory, next to a bare
- * Hono server in the same run: `npm run emulator:speed`. Only the CPU time of the server process counts, so that a busy
+ * Hono server in the same run: `npm run build -w emulator && npx tsx emulator/scripts/speed.ts`. Only the CPU time of the server process counts, so that a busy
  * machine or the client's own work changes little.
  */
 import { type ChildProcess, fork } from 'node:child_process';

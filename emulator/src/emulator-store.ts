@@ -13,8 +13,11 @@ interface StoreMessage {
 export interface EmulatorStore {
   // biome-ignore lint/suspicious/noExplicitAny: the state belongs to the SDK, which checks it
   load(conversationId: string): { messages: MessageRecord[]; state: any };
-  append(conversationId: string, messages: readonly StoreMessage[]): string[];
-  truncate(conversationId: string, fromMessageId: string): void;
+  append(
+    conversationId: string,
+    messages: readonly StoreMessage[],
+    place: { after: string | undefined; newest: string | undefined },
+  ): string[];
   saveState(conversationId: string, state: object): void;
 }
 
@@ -33,21 +36,28 @@ export function emulatorStore(emulator: Pick<Emulator, 'conversations'>): Emulat
       if (conversations.get(id) === undefined) conversations.create({ id }); // before its context is read
       return { messages: messagesOf(id), state: states.get(id) };
     },
-    append: (id, messages) => {
+    append: (id, messages, { after, newest }) => {
       if (conversations.get(id) === undefined) conversations.create({ id });
+      const before = messagesOf(id);
+      const end = before.findLastIndex((message) => message.id === after) + 1;
+      if (before.at(-1)?.id !== newest || (after !== undefined && end === 0)) throw conflict();
       const inputs = messages.map(({ id, role, content, createdAt }) => ({
         ...{ id, content, role: role as MessageRole }, // another role is an error of `append`
         createdAt: createdAt === undefined ? undefined : new Date(createdAt).toISOString(),
       }));
-      return conversations.append(id, inputs).map((message) => message.id);
-    },
-    truncate: (id, fromMessageId) => {
-      const messages = messagesOf(id);
-      const from = messages.findIndex((message) => message.id === fromMessageId);
-      for (const message of from < 0 ? [] : messages.slice(from)) removed.add(message.id);
+      const ids = conversations.append(id, inputs).map((message) => message.id);
+      for (const message of before.slice(end)) removed.add(message.id);
+      return ids;
     },
     saveState: (id, state) => {
       states.set(id, structuredClone(state));
     },
   };
+}
+
+/** The SDK knows a conflict by the name of its error, which this package does not import. */
+function conflict(): Error {
+  const error = new Error('Another turn of this conversation was stored since this one began.');
+  error.name = 'ConversationConflictError';
+  return error;
 }

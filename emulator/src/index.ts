@@ -12,9 +12,9 @@ export type {
   ScriptedRequest,
 } from './completions/scripted-replies.js';
 export type { CompactionLevel } from './context/compaction/compact.js';
-export type { InspectedConversation, Overview } from './control/overview.js';
-export type { SnapshotInfo, Snapshots } from './control/snapshots.js';
-export type { ConversationInState, EmulatorState } from './control/state.js';
+export type { InspectedConversation, ListedConversation, Overview } from './control/page/overview.js';
+export type { SnapshotInfo, Snapshots } from './control/state/snapshots.js';
+export type { ConversationInState, EmulatorState } from './control/state/state.js';
 export {
   createEmulator,
   type Emulator,
@@ -25,15 +25,16 @@ export {
 export { type EmulatorStore, emulatorStore } from './emulator-store.js';
 export type { ActiveFault, Faults } from './faults/faults.js';
 export type { FaultMatch, FaultResponse, FaultRule } from './faults/rule.js';
-export type { Attempt, Outcome } from './http/log-entry.js';
+export type { Attempt, Outcome, Similar } from './http/log/log-entry.js';
+export type { EndedRequest, RecordedResponse, RequestRecord, RequestSummary } from './http/log/request-log.js';
+export type { RequestChanges } from './http/log/resent.js';
 export type { ReachedLimit } from './http/rate-limit.js';
-export type { EndedRequest, RecordedResponse, RequestRecord, RequestSummary } from './http/request-log.js';
-export type { RequestChanges } from './http/resent.js';
 export type { Listening } from './http/server.js';
 export type { ServiceOptions, StreamPace } from './options.js';
 export type { Account, Plan, PlanName, RateLimit } from './store/account.js';
 export type { ApiKeyInfo, ApiKeyKind, ApiKeys } from './store/api-keys.js';
 export type {
+  CompactionReceipt,
   ConversationInput,
   ConversationRecord,
   MessageInput,
@@ -41,6 +42,7 @@ export type {
   MessageRole,
   PinCategory,
   PinnedMemoryItem,
+  Statement,
   SummaryVersion,
 } from './store/conversation-records.js';
 export type { Conversations } from './store/conversations.js';
@@ -62,6 +64,7 @@ export type { Collection, Storage } from './store/storage.js';
 export type { RollingSummary } from './store/summary.js';
 export type { UsageEntry } from './store/usage.js';
 export type { Workspace, WorkspaceInput, Workspaces } from './store/workspaces.js';
-export type { Answers } from './upstream/cassettes.js';
+export type { PromptMessage, PromptPart, PromptTokens } from './text/prompt-tokens.js';
 export type { ChatMessage, UpstreamOptions } from './upstream/model-source.js';
+export type { Answers } from './upstream/sources.js';
 export type { ScriptedToolCall } from './upstream/tool-calls.js';

@@ -1,8 +1,9 @@
-import type { ListForm } from './api/gateway-routes.js';
-import type { Clock } from './base/clock.js';
-import type { RateLimitReset } from './http/admission.js';
-import type { Plan, PlanName, RateLimit } from './store/account.js';
-import type { SummarizerName } from './store/conversation-records.js';
+import * as z from 'zod/mini';
+import { LIST_FORMS, type ListForm } from './api/lists.js';
+import { type Clock, manualClock, systemClock } from './base/clock.js';
+import { RATE_LIMIT_RESETS, type RateLimitReset } from './http/admission.js';
+import { type Plan, type PlanName, type RateLimit, resolvePlan } from './store/account.js';
+import { SUMMARIZERS, type SummarizerName } from './store/conversation-records.js';
 import type { Storage } from './store/storage.js';
 import type { UpstreamOptions } from './upstream/model-source.js';
 
@@ -100,3 +101,98 @@ export interface ServiceOptions {
   /** What writes summaries. `'upstream'` is a model; if it fails, the extractive engine does. @default 'extractive' */
   summarizer?: SummarizerName | undefined;
 }
+
+/** Checks the options, and fills in the defaults. Throws a RangeError that names an invalid option. */
+export function resolveSettings({ now, clock, ...options }: ServiceOptions) {
+  // The compiler compares the schema with the interface.
+  const given: z.input<typeof SETTINGS> = options;
+  const { usage, ...settings } = checkedSettings(given);
+  return { ...settings, ...usage, clock: clock ?? (now === undefined ? systemClock() : manualClock(now)) };
+}
+
+function checkedSettings(given: z.input<typeof SETTINGS>): z.output<typeof SETTINGS> {
+  const { data, error } = z.safeParse(SETTINGS, given, { reportInput: true });
+  if (data !== undefined) return data;
+  const { path, input, message, values } = innermost(error.issues[0] as Problem);
+  const expected = values === undefined ? message : `expected one of ${values.join(', ')}`;
+  throw new RangeError(`${path.join('.')}: ${expected}, got ${JSON.stringify(input)}`);
+}
+
+type Problem = Pick<z.core.$ZodIssue, 'path' | 'input' | 'message'> & {
+  values?: readonly unknown[];
+  errors?: Problem[][];
+};
+
+/** Of a problem with every form that an option may have, the one that is closest to the value. */
+function innermost(problem: Problem): Problem {
+  const [closest] = (problem.errors ?? []).flat().sort((a, b) => b.path.length - a.path.length);
+  return closest === undefined ? problem : innermost({ ...closest, path: [...problem.path, ...closest.path] });
+}
+
+const atLeastZero = z.custom<number>((n) => typeof n === 'number' && n >= 0, 'expected a number of at least 0');
+const positive = z.custom<number>((n) => typeof n === 'number' && n > 0, 'expected a number above 0');
+const headerName = z
+  .string()
+  .check(z.regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'expected the name of a header'), z.toLowerCase());
+const rateLimit = z.optional(
+  z.pipe(
+    z.union([atLeastZero, z.object({ requests: atLeastZero, windowMs: positive })]),
+    z.transform((limit): RateLimit => (typeof limit === 'number' ? { requests: limit, windowMs: 60_000 } : limit)),
+  ),
+);
+const origins = z.custom<'*' | readonly string[]>(
+  (given) => given === '*' || (Array.isArray(given) && given.every((one) => ORIGIN.test(one))),
+  'expected * or origins such as https://app.example.com',
+);
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+$/i;
+
+/** What each option of the service may be, and what it is by default. */
+const SETTINGS = z.object({
+  plan: z.pipe(z._default(z.custom<PlanName | Plan>(), 'agency'), z.transform(resolvePlan)),
+  limits: z.prefault(z.object({ gateway: rateLimit, context: rateLimit, compact: rateLimit, tokens: rateLimit }), {}),
+  usage: z.prefault(
+    z.object({ includedTokens: z.optional(atLeastZero), overagePricePerMillion: z.optional(atLeastZero) }),
+    {},
+  ),
+  maxFileSize: z._default(positive, 32 * 1024 * 1024),
+  maxBodySize: z._default(positive, 8 * 1024 * 1024),
+  maxTokens: z._default(positive, 4096),
+  // A9
+  publishableEndpoints: z._default(z.readonly(z.array(z.string())), [
+    'GET /v1/presets',
+    'GET /v1/integrations',
+    'POST /v1/chat/completions',
+  ]),
+  sessionHeader: z.prefault(
+    z.object({ name: z._default(headerName, 'authorization'), scheme: z._default(z.string(), 'Bearer') }),
+    {},
+  ),
+  rateLimitReset: z._default(z.enum(RATE_LIMIT_RESETS), 'epoch-seconds'),
+  cors: z.pipe(
+    z.prefault(
+      z.union([
+        z.literal(false),
+        z.object({ origins: z.optional(origins), exposeHeaders: z._default(z.boolean(), true) }),
+      ]),
+      {},
+    ),
+    z.transform((cors) => cors || undefined),
+  ),
+  controlToken: z.optional(z.string()),
+  latency: z._default(atLeastZero, 0),
+  pace: z.prefault(
+    z.object({
+      ttft: z._default(atLeastZero, 0),
+      tokensPerSecond: z._default(positive, Number.POSITIVE_INFINITY),
+      chunkBy: z._default(z.enum(['token', 'word', 'char']), 'token'),
+      splitBytes: z._default(positive, Number.POSITIVE_INFINITY),
+      lineEnd: z._default(z.enum(['lf', 'crlf', 'cr']), 'lf'),
+      heartbeat: z._default(positive, Number.POSITIVE_INFINITY),
+    }),
+    {},
+  ),
+  strict: z._default(z.boolean(), false),
+  summarizer: z._default(z.enum(SUMMARIZERS), 'extractive'),
+  listForm: z._default(z.enum(LIST_FORMS), 'data'),
+  presetsLimit: z.prefault(z.object({ default: z._default(positive, 50), max: z._default(positive, 100) }), {}),
+});

@@ -17,11 +17,27 @@ describe('the attempts of one call', () => {
     const [first, ...others] = emulator.requests;
     expect(first?.attempt).toBeUndefined();
     expect(others.map(({ status, attempt }) => ({ status, ...attempt }))).toEqual([
-      { status: 503, call: first?.requestId, number: 2, by: 'same request' },
-      { status: 200, call: first?.requestId, number: 3, by: 'same request' },
+      { status: 503, call: first?.requestId, number: 2, by: 'call' },
+      { status: 200, call: first?.requestId, number: 3, by: 'call' },
     ]);
     await gateway.close();
     await emulator.close();
+  });
+
+  test('are told from polls: fifteen requests that each get a 429 are similar, and no attempts', async () => {
+    const emulator = testEmulator({ limits: { gateway: 0 } });
+    const gateway = new GatewayClient({
+      ...{ baseURL: 'https://emulator.test', apiKey: emulator.apiKeys.secret, fetch: emulator.fetch },
+      ...{ maxRetries: 0, pacing: false },
+    });
+    for (let poll = 0; poll < 15; poll += 1) await gateway.usage.retrieve().catch(() => {});
+
+    const [first, ...others] = emulator.requests;
+    expect(others.map(({ attempt }) => attempt)).toEqual(others.map(() => undefined));
+    expect(others.map(({ similar }) => similar)).toEqual(
+      others.map((_, i) => ({ first: first?.requestId, number: i + 2 })),
+    );
+    await gateway.close();
   });
 
   test.each([
@@ -53,7 +69,7 @@ describe('the attempts of one call', () => {
     emulator.clock.advance(120_001);
     await send('Hello?');
 
-    expect(emulator.requests.map(({ status, attempt }) => [status, attempt])).toEqual([
+    expect(emulator.requests.map(({ status, attempt, similar }) => [status, attempt ?? similar])).toEqual([
       [200, undefined],
       [200, undefined],
       [429, undefined],

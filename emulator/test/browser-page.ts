@@ -61,6 +61,13 @@ export class BrowserPage {
     }
   }
 
+  /** What is wider than the page, except for what scrolls. */
+  tooWide(): Promise<string[]> {
+    return this.evaluate(`[...document.querySelectorAll('body *')]
+      .filter((each) => each.getBoundingClientRect().right > innerWidth + 1 && !each.closest('.unseen, .skip, .code, .scrolls'))
+      .map((each) => each.outerHTML.slice(0, 160))`);
+  }
+
   /** Presses and releases a key. */
   press(key: KeyInput): Promise<void> {
     return this.#page.keyboard.press(key);

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { atLength } from '../../test/helpers/endurance.js';
 import { runSync } from '../src/base/slices.js';
-import { segments } from '../src/context/compaction/blocks.js';
 import { extract } from '../src/context/compaction/candidates.js';
 import {
   type CompactableMessage,
@@ -118,7 +117,7 @@ test.each([
 describe('a block', () => {
   const BLOCKS = ['code', 'table', 'log', 'list', 'numbers'];
 
-  test('keeps lines verbatim, and counts the ones it leaves out', () => {
+  test('keeps lines verbatim, and marks where lines are left out', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...BLOCKS),
@@ -129,57 +128,33 @@ describe('a block', () => {
           const contents = [block, ...Array.from({ length: 12 }, (_, i) => KINDS.prose?.(i + 20, 6) ?? '')];
           const [excerpt] = compacted(contents, level).excerpts.filter(({ messageId }) => messageId === 'm0');
           if (excerpt === undefined) return;
-          const said = block.split('\n');
-          const kept = excerpt.text.split('\n');
 
-          const marks = kept.flatMap((line) => /^… (\d+) lines? left out$/.exec(line)?.[1] ?? []);
-          const verbatim = kept.filter((line) => !line.startsWith('… '));
-          expect(said.filter((line) => verbatim.includes(line))).toEqual(verbatim);
-          expect(verbatim.length + marks.reduce((sum, count) => sum + Number(count), 0)).toBe(said.length);
+          const verbatim = excerpt.text.split('\n').filter((line) => line !== '…');
+          expect(block.split('\n').filter((line) => verbatim.includes(line))).toEqual(verbatim);
         },
       ),
       { numRuns: atLength(25, 80) },
     );
   });
 
-  test('of one line is cut between its parts, with a count of the characters left out', () => {
+  test('of one line is cut between its parts, with a mark where some are left out', () => {
     const line = KINDS['numbers in one line']?.(3, 400) ?? '';
     const { excerpts } = compacted([line, 'Thanks, I am looking at it now.'], 'deep');
 
-    const parts = excerpts[0]?.text.split('\n') ?? [];
-    const marks = parts.flatMap((part) => /^… (\d+) characters left out$/.exec(part)?.[1] ?? []);
-    const verbatim = parts.filter((part) => !part.startsWith('… '));
-    expect(marks.length).toBeGreaterThan(0);
-    expect(verbatim.every((part) => line.includes(part))).toBe(true);
-    expect(verbatim.join('').length + marks.reduce((sum, count) => sum + Number(count), 0)).toBe(line.length);
+    const parts = excerpts[0]?.text.split(' … ') ?? [];
+    expect(parts.length).toBeGreaterThan(1);
+    for (const part of parts) expect(line).toContain(part.trim());
   });
 
-  test('that is dropped between two kept sentences leaves a mark', () => {
-    const contents = [
-      `The notes of the harbour ledger are below, and the crew of the old bridge signed them.\n${KINDS.numbers?.(5, 300)}\nThe tower keeper copied the notes of the harbour ledger for the crew of the bridge.`,
-      ...Array.from({ length: 30 }, (_, i) => KINDS.prose?.(i + 40, 5) ?? ''),
-    ];
+  test('of code is no prose: its lines state nothing, and its fences are left out', () => {
+    const content = 'Look:\n```ts\n// The export must be fast.\nconst fast = true;\n```\nThanks for it.';
+    const { candidates, pieces } = runSync(
+      extract({ id: 'm', role: 'user', content, createdAt: '' }, { split: language.sentences, ...language }),
+    );
 
-    const marked = LEVELS.flatMap((level) => compacted(contents, level).excerpts)
-      .filter(({ messageId }) => messageId === 'm0')
-      .map(({ text }) => text);
-
-    expect(marked.length).toBeGreaterThan(0);
-    for (const text of marked) expect(text).toMatch(/… \d+ lines left out/);
-  });
-
-  test.each([
-    ['code', 'function a() {\n  return b;\n}\nconst c = a();'],
-    ['code', '    if (x) {\n      run(x);\n    }'],
-    ['table', 'name\tage\tcity\nAda\t36\tLondon\nAlan\t41\tWilmslow'],
-    ['table', 'id,name,age\n1,Ada,36\n2,Alan,41'],
-    ['log', 'ERROR failed to load\n  at load (a.js:1)\n  at run (b.js:2)'],
-    ['list', '1. flour\n2. sugar\n3. butter'],
-    ['data', '12\n17\n23\n42'],
-    ['prose', 'We met at the harbour.\nIt rained all day, and the boats stayed in.\nNobody minded.'],
-    ['prose', 'Bring apples, pears, plums and cherries; the others bring bread, cheese, olives and wine.'],
-    ['prose', 'See foo(bar) and baz[0] for it.\nI like them (a lot).\nThe rest = history.'],
-  ])('is recognized by its lines: %s', (kind, text) => {
-    expect(runSync(segments(text)).map((segment) => segment.kind)).toEqual([kind]);
+    expect(candidates.map(({ item }) => item.section)).not.toContain('requirements');
+    expect(pieces.map(({ text }) => text)).toEqual([
+      'Look:\n// The export must be fast.\nconst fast = true;\nThanks for it.',
+    ]);
   });
 });

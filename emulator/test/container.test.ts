@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { optionEntries, variableName } from '../src/cli/options.js';
 import { createEmulator } from '../src/index.js';
 
-// `npm run container` builds and runs the container. This file tests what needs no docker.
+// `node scripts/container.js` builds and runs the container. This file tests what needs no docker.
 const FILE = new URL('../Dockerfile', import.meta.url);
 const dockerfile = readFileSync(FILE, 'utf8');
 /** The arguments of each instruction of this kind. */

@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { asCurl, asProgram } from '../inspector/playground/code.js';
 import { requestAsCurl } from '../inspector/requests/curl.js';
-import { asHar } from '../inspector/requests/har.js';
 import { callsTo, testEmulator } from './support.js';
 
 const params = { model: 'atlas-small', messages: [{ role: 'user' as const, content: "What's new?" }], stream: true };
@@ -105,7 +104,7 @@ describe('a copied request', () => {
     emulator.faults.add({ respond: { status: 503 } });
     await callsTo(emulator).gateway('GET', '/v1/presets?limit=7');
 
-    expect(asHar(emulator.requests, 'http://127.0.0.1:4010')).toMatchObject({
+    expect(await har(emulator)).toMatchObject({
       log: {
         version: '1.2',
         entries: [
@@ -132,11 +131,16 @@ describe('a copied request', () => {
     await emulator.fetch(`https://emulator.test${path}`);
 
     const url = `http://127.0.0.1:4010${path}`;
-    expect(asHar(emulator.requests, 'http://127.0.0.1:4010')).toMatchObject({
+    expect(await har(emulator)).toMatchObject({
       log: { entries: [{ request: { url } }] },
     });
   });
 });
+
+/** What `GET /_emulator/har` responds. */
+async function har(emulator: ReturnType<typeof testEmulator>): Promise<unknown> {
+  return (await emulator.fetch('http://127.0.0.1:4010/_emulator/har')).json();
+}
 
 /** The arguments that a shell would pass to curl. */
 function wordsOf(command: string): string[] {

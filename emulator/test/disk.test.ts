@@ -52,7 +52,7 @@ describe.skipIf(process.platform === 'win32')('a data directory', () => {
     const call = async (method: string, path: string, body?: unknown) => {
       const response = await fetch(url + path, {
         method,
-        signal: AbortSignal.timeout(5000),
+        signal: AbortSignal.timeout(60_000),
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
@@ -61,7 +61,7 @@ describe.skipIf(process.platform === 'win32')('a data directory', () => {
     const written: string[] = [];
     let refused = { status: 0, text: '' };
     for (let i = 0; i < 3000 && refused.status === 0; i += 1) {
-      const answer = await call('POST', '/api/memory', fact(`${i} ${'x'.repeat(1000)}`));
+      const answer = await call('POST', '/api/memory', fact(`${i} ${'x'.repeat(5000)}`));
       if (answer.status === 200) written.push(JSON.parse(answer.text).memory.id);
       else refused = answer;
     }

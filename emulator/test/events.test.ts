@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { Changes } from '../src/base/changes.js';
-import { type PushedEvents, pushedEvents } from '../src/control/events.js';
-import type { LogEntry } from '../src/http/log-entry.js';
-import { RequestLog } from '../src/http/request-log.js';
+import { type PushedEvents, pushedEvents } from '../src/control/page/events.js';
+import type { LogEntry } from '../src/http/log/log-entry.js';
+import { RequestLog } from '../src/http/log/request-log.js';
 import { type Emulator, manualClock } from '../src/index.js';
 import { callsTo, openStream, testEmulator } from './support.js';
 
@@ -167,6 +167,27 @@ describe('the event stream of the inspector', () => {
     // The 600 are not in the log, so none of them is summarized.
     expect(summary).not.toHaveBeenCalled();
     await reader.cancel();
+  });
+
+  test('ends once, for a reader that reads on as soon as the end is known', async () => {
+    const uncaught = vi.fn();
+    process.once('uncaughtException', uncaught);
+    const closing = new AbortController();
+    let last: Promise<unknown> | undefined;
+    closing.signal.addEventListener('abort', () => {
+      last = reader.read();
+    });
+    const parts = { log: new RequestLog(() => undefined), changes: new Changes(), clock: manualClock() };
+    const reader = pushedEvents({ ...parts, ends: [closing.signal] }).getReader();
+    await reader.read();
+    await new Promise(setImmediate); // until the stream may be read again at once
+
+    closing.abort();
+
+    expect(await last).toEqual({ done: true, value: undefined });
+    await new Promise(setImmediate);
+    process.removeListener('uncaughtException', uncaught);
+    expect(uncaught).not.toHaveBeenCalled();
   });
 
   test.each(['HEAD', 'GET'])('does not keep listening after an aborted %s', async (method) => {

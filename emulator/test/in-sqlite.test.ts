@@ -4,10 +4,10 @@ import { STORAGE_OF_TESTS } from './support.js';
 
 // Runs the same tests with the state stored in SQLite.
 vi.stubEnv(STORAGE_OF_TESTS, 'sqlite');
-await import('./context.test.js');
-await import('./control.test.js');
 await import('./state.test.js');
 if (AT_LENGTH) {
+  await import('./context.test.js');
+  await import('./control.test.js');
   await import('./emulator.test.js');
   await import('./gateway.test.js');
   await import('./refusals.test.js');

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { lossesOf, receiptOf } from '../inspector/conversation/losses.js';
 import { tokensOverTime } from '../inspector/conversation/tokens-over-time.js';
 import { readTranscript } from '../inspector/conversations/transcript.js';
 import type { Emulator, InspectedConversation } from '../src/index.js';
@@ -12,10 +11,12 @@ const begun = (): Emulator => {
 };
 const look = async (emulator: Emulator): Promise<InspectedConversation> =>
   (await emulator.inspect('talk')) as InspectedConversation;
+const receiptOf = async (emulator: Emulator) =>
+  (await look(emulator)).receipt as NonNullable<InspectedConversation['receipt']>;
 
 describe('the losses of a compaction', () => {
   test('are empty before there was one', async () => {
-    expect(lossesOf(await look(begun()))).toEqual([]);
+    expect((await look(begun())).lost).toEqual([]);
   });
 
   test('are decisions and requirements that the context no longer contains, each with its message', async () => {
@@ -24,48 +25,45 @@ describe('the losses of a compaction', () => {
     await emulator.compact('talk', 'aggressive');
     const after = await look(emulator);
 
-    const losses = lossesOf(after);
+    const losses = after.lost;
 
     expect(losses.length).toBeGreaterThan(2);
     const context = JSON.stringify(after.rollingSummary);
-    for (const { entry, messageId } of losses) {
-      expect(context).not.toContain(entry.text);
-      expect(before.messages.find(({ id }) => id === messageId)?.content).toContain(entry.text.replace(/\.$/, ''));
+    for (const { text, messageId } of losses) {
+      expect(context).not.toContain(text);
+      expect(before.messages.find(({ id }) => id === messageId)?.content).toContain(text.replace(/\.$/, ''));
     }
-    expect(receiptOf(before, after).lost).toEqual(losses);
+    expect(after.receipt?.lost).toEqual(losses);
   });
 
   test('return with a pin, and are not lost again in the next compaction', async () => {
     const emulator = begun();
     await emulator.compact('talk', 'aggressive');
-    const [loss] = lossesOf(await look(emulator));
+    const [loss] = (await look(emulator)).lost;
     await callsTo(emulator).context('POST', '/api/context/pin/talk', { messageId: loss?.messageId });
 
-    expect(lossesOf(await look(emulator))).not.toContainEqual(loss);
-    const before = await look(emulator);
+    expect((await look(emulator)).lost).not.toContainEqual(loss);
     await emulator.compact('talk', 'aggressive');
-    expect(receiptOf(before, await look(emulator)).lost).not.toContainEqual(loss);
+    expect((await look(emulator)).receipt?.lost).not.toContainEqual(loss);
   });
 
   test('do not include excluded messages', async () => {
     const emulator = begun();
     await emulator.compact('talk', 'aggressive');
-    const [loss] = lossesOf(await look(emulator));
+    const [loss] = (await look(emulator)).lost;
     await callsTo(emulator).context('PATCH', `/api/context/exclude/talk/${loss?.messageId}`, { exclude: true });
 
-    expect(lossesOf(await look(emulator)).map(({ entry }) => entry.text)).not.toContain(loss?.entry.text);
+    expect((await look(emulator)).lost.map(({ text }) => text)).not.toContain(loss?.text);
   });
 
   test('are in a receipt that accounts for every statement', async () => {
     const emulator = begun();
     const before = await look(emulator);
     await emulator.compact('talk', 'deep');
-    const { kept, reworded, lost } = receiptOf(before, await look(emulator));
+    const { kept, lost } = await receiptOf(emulator);
 
     const binding = before.statements.filter(({ section }) => /decisions|requirements|definitions/.test(section));
-    const told = [...kept, ...reworded.map((each) => each.before), ...lost.map(({ entry }) => entry)].map(
-      ({ text }) => text,
-    );
+    const told = [...kept, ...lost].map(({ text }) => text);
     expect(told).toEqual(expect.arrayContaining(binding.map(({ text }) => text)));
   });
 });
@@ -78,11 +76,10 @@ describe('a receipt', () => {
       content: `The crew of boat ${i} told us all morning about the storm, the gate and the old harbour of town ${i * 7}.`,
     }));
     emulator.conversations.create({ id: 'talk', messages });
-    const before = await look(emulator);
     await emulator.compact('talk', 'aggressive');
     const after = await look(emulator);
 
-    const { live, gone } = receiptOf(before, after).messages;
+    const { live, gone } = (await receiptOf(emulator)).messages;
 
     const context = JSON.stringify(after.rollingSummary);
     const missing = after.messages.filter(
@@ -99,7 +96,7 @@ describe('a receipt', () => {
     await callsTo(emulator).context('PATCH', `/api/context/exclude/talk/${first}`, { exclude: true });
     const before = await look(emulator);
     await emulator.compact('talk', 'aggressive');
-    const { recognised, messages } = receiptOf(before, await look(emulator));
+    const { recognised, messages } = await receiptOf(emulator);
 
     expect(recognised).toBe(before.statements.length);
     expect(messages.live).toBe(before.messages.length - 1);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { AT_LENGTH, atLength } from '../../test/helpers/endurance.js';
 import { manualClock } from '../src/base/clock.js';
 import { ConversationContexts } from '../src/context/conversation-context.js';
-import { resolveSettings } from '../src/settings.js';
+import { resolveSettings } from '../src/options.js';
 import { MemoryStorage } from '../src/store/storage.js';
 import { createStores, initializeStores } from '../src/store/stores.js';
 import { type Language, LanguageLoader } from '../src/text/language.js';
@@ -41,14 +41,14 @@ test('the tokens of a message are counted once, also in a long conversation', as
   const clock = manualClock();
   const stores = createStores(new MemoryStorage(), resolveSettings({ clock }));
   initializeStores(stores, { seed: 'tokens', isKnown: true }, () => {});
-  const contexts = new ConversationContexts(
-    stores.conversations,
+  const contexts = new ConversationContexts({
+    conversations: stores.conversations,
     // ConversationContexts only calls `load`.
-    { load: () => Promise.resolve(language) } as LanguageLoader,
-    stores.ids,
+    language: { load: () => Promise.resolve(language) } as LanguageLoader,
+    ids: stores.ids,
     clock,
-    undefined,
-  );
+    summarizer: undefined,
+  });
   const length = atLength(10_000, 60_000);
   const messages = Array.from({ length }, (_, i) => ({ role: 'user' as const, content: `message ${i}` }));
   stores.conversations.create({ id: 'long', messages });

@@ -50,6 +50,8 @@ const REQUESTS: Record<string, { query?: string; json?: unknown; form?: FormData
   getContext: { query: '?conversationId=talk' },
   getSummary: { query: '?conversationId=talk' },
   inspectConversation: { path: { id: 'talk' } },
+  listReceipts: { path: { id: 'talk' } },
+  searchConversations: { query: '?q=parquet&limit=2' },
   unpinMessage: { path: { conversationId: 'talk' }, query: '?messageId=dec' },
   createMemory: { json: { type: 'fact', key: 'city', content: 'Oslo' } },
   listMemory: { query: '?type=fact' },
@@ -66,7 +68,8 @@ const REQUESTS: Record<string, { query?: string; json?: unknown; form?: FormData
   uploadFile: { form: upload() },
   listFiles: {},
   getFile: { path: { id: 'FILE' } },
-  getFileContent: { path: { id: 'FILE' } },
+  getFileContent: { path: { id: 'FILE' }, query: '?bytes=2' },
+  deleteFile: { path: { id: 'FILE' } },
   createIntegration: { json: { id: 'pager', actions: [{ name: 'page', fields: [{ name: 'who' }] }] } },
   listIntegrations: {},
   listAllIntegrations: {},
@@ -95,6 +98,11 @@ const REQUESTS: Record<string, { query?: string; json?: unknown; form?: FormData
   getOverview: {},
   listRequests: { query: '?limit=100' },
   getRequest: { path: { id: 'REQUEST' } },
+  followRequest: { path: { id: 'REQUEST' } },
+  searchRequests: { query: '?q=ping&status=ok' },
+  getCost: { query: '?by=day' },
+  exportHar: { query: '?mask=prompts' },
+  exportCase: { query: '?mask=keys,prompts' },
   resendRequest: { path: { id: 'REQUEST' }, json: { method: 'GET' } },
   getState: {},
   putState: { json: 'STATE' },
@@ -112,6 +120,7 @@ const REQUESTS: Record<string, { query?: string; json?: unknown; form?: FormData
   deleteConversation: { path: { id: 'talk' } },
   deleteMemory: { path: { memoryId: 'MEMORY' } },
   getInspectorFile: { path: { file: 'app.css' } },
+  openCase: { json: 'CASE' },
   reset: {},
 };
 
@@ -173,7 +182,11 @@ describe('the OpenAPI description', () => {
       const response = await emulator.fetch(BASE + filled + query, {
         method,
         headers: { authorization: `Bearer ${credential}`, ...(json ? { 'content-type': 'application/json' } : {}) },
-        body: form ?? (json === undefined ? null : JSON.stringify(json === 'STATE' ? emulator.state() : json)),
+        body:
+          form ??
+          (json === undefined
+            ? null
+            : (known[String(json)] ?? JSON.stringify(json === 'STATE' ? emulator.state() : json))),
       });
 
       const type = response.headers.get('content-type')?.split(';')[0] ?? '';
@@ -196,6 +209,7 @@ describe('the OpenAPI description', () => {
       if (operationId === 'listRequests') known.REQUEST = body.at(-1).requestId;
       if (operationId === 'uploadFile') known.FILE = body.id;
       if (operationId === 'createKey') known.KEY = body.id;
+      if (operationId === 'exportCase') known.CASE = text;
     }
     const { routes } = (await (await emulator.fetch(`${BASE}/_emulator`)).json()) as { routes: string[] };
     const described = operations.map(({ method, path }) => `${method} ${path.replace(/\{(\w+)\}/g, ':$1')}`);

@@ -27,6 +27,21 @@ export function onPage(page: BrowserPage) {
         selector,
         `element.value = ${JSON.stringify(value)}; element.dispatchEvent(new Event('change', { bubbles: true }));`,
       ),
+    /** Chooses a file in an input. */
+    give: (selector: string, name: string, text: string) =>
+      act(
+        selector,
+        `const files = new DataTransfer();
+        files.items.add(new File([${JSON.stringify(text)}], ${JSON.stringify(name)}));
+        element.files = files.files;
+        element.dispatchEvent(new Event('change', { bubbles: true }));`,
+      ),
+    /** Clicks a button by its text. */
+    press: async (text: string, within = 'body'): Promise<void> => {
+      const button = `[...document.querySelectorAll(${JSON.stringify(`${within} button`)})].find((each) => each.innerText === ${JSON.stringify(text)})`;
+      await page.until(button);
+      await page.evaluate(`${button}.click()`);
+    },
     sees: (selector: string) => page.until(find(selector)),
     reads: (text: string) => page.until(`document.body.innerText.includes(${JSON.stringify(text)})`),
   };

@@ -12,7 +12,7 @@ describe('the Context API', () => {
     const answer = await callsTo(testEmulator()).bare('GET', '/api/memory', undefined, headers);
 
     expect(answer.status).toBe(401);
-    expect(answer.body).toEqual({ success: false, error: 'Missing or invalid session token' });
+    expect(answer.body).toEqual({ success: false, error: expect.stringMatching(/session token/) });
     expect(answer.headers.get('x-request-id')).toMatch(/^req_/);
   });
 
@@ -148,6 +148,24 @@ describe('the Gateway API', () => {
 
     expect(answer.status).toBe(status);
     expect(answer.body).toEqual({ error: { message: expect.any(String), type, param: 'Authorization', code } });
+  });
+
+  test('names the wrong kind of credential, here and at the Context API', async () => {
+    const emulator = testEmulator();
+    const { gateway, context } = callsTo(emulator);
+
+    const withToken = await gateway('GET', '/v1/presets', undefined, {
+      authorization: `Bearer ${emulator.sessionToken}`,
+    });
+    const withKey = await context('GET', '/api/memory', undefined, emulator.apiKeys.secret);
+
+    expect(withToken.status).toBe(403);
+    expect(withToken.body.error).toMatchObject({
+      code: 'invalid_api_key',
+      message: expect.stringMatching(/session token.*\/v1 needs/),
+    });
+    expect(withKey.status).toBe(401);
+    expect(withKey.body.error).toMatch(/API key.*\/api needs/);
   });
 
   test('rejects a deleted key and accepts a new one at once', async () => {

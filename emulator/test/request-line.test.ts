@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { runCommand } from '../src/cli/cli.js';
-import { requestLine } from '../src/http/request-line.js';
+import { requestLine } from '../src/http/log/request-line.js';
 import type { RequestRecord } from '../src/index.js';
 import { callsTo, dataDirectory, openStream, testEmulator } from './support.js';
 
@@ -54,11 +54,11 @@ test('names the fault of a request, and a client that disconnected', async () =>
     const stream = openStream(emulator, 'Hello?', {}, { signal: left.signal });
     await (await stream).body?.getReader().read();
     left.abort();
-    await vi.waitUntil(() => emulator.requests.at(-1)?.tokens);
+    await vi.waitUntil(() => emulator.requests.at(-1)?.tokens, 30_000);
   });
 
   expect(lines[0]).toBe('503  GET          0 ms                        /v1/usage  fault: status 503');
-  expect(lines[1]).toBe('---  GET          0 ms                        /v1/usage  fault: reset, attempt 2');
+  expect(lines[1]).toBe('---  GET          0 ms                        /v1/usage  fault: reset, similar request 2');
   expect(lines[2]).toMatch(/^--- {2}POST .* \d+ in +0 out {2}\/v1\/chat\/completions {2}client disconnected$/);
 });
 

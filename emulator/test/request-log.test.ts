@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { SentBody } from '../src/http/sent-body.js';
+import { SentBody } from '../src/http/log/sent-body.js';
 import type { Emulator } from '../src/index.js';
 import { callsTo, openStream, testEmulator } from './support.js';
 

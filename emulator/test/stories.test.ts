@@ -1,3 +1,5 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { GatewayClient } from 'context-gateway';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { hasChromium } from '../../test/browser/launch.js';
@@ -5,7 +7,7 @@ import { AT_LENGTH } from '../../test/helpers/endurance.js';
 import { addSampleConversation, createEmulator, type Emulator } from '../src/index.js';
 import { BrowserPage } from './browser-page.js';
 import { onPage } from './page.js';
-import { dataDirectory } from './support.js';
+import { callsTo, dataDirectory } from './support.js';
 
 const hasBrowser = await hasChromium();
 let browser: BrowserPage;
@@ -15,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => browser?.close());
 
 /** What a person comes for, played by clicks on a phone, and in CI on a desktop. */
-describe.runIf(hasBrowser).each(AT_LENGTH ? [390, 1280] : [390])('a story at %d px', (width) => {
+describe.runIf(hasBrowser && AT_LENGTH).each([390, 1280])('a story at %d px', (width) => {
   let emulator: Emulator;
   let url: string;
 
@@ -41,10 +43,7 @@ describe.runIf(hasBrowser).each(AT_LENGTH ? [390, 1280] : [390])('a story at %d 
 
   /** Everything that is shown lies within the page. */
   const fits = async (): Promise<void> => {
-    const wide = await browser.evaluate<string[]>(`[...document.querySelectorAll('body *')]
-      .filter((each) => each.getBoundingClientRect().right > innerWidth + 1 && !each.closest('.unseen, .skip, .code'))
-      .map((each) => each.outerHTML.slice(0, 160))`);
-    expect(wide).toEqual([]);
+    expect(await browser.tooWide()).toEqual([]);
   };
   const client = (maxRetries: number) =>
     new GatewayClient({ baseURL: url, apiKey: emulator.apiKeys.secret, maxRetries, pacing: false });
@@ -74,15 +73,13 @@ ${Array.from({ length: 20 }, (_, i) => `Anna: Thanks, the weather on day ${i} is
     expect(await text()).toMatch(/\d+ statements? recognised/);
     await fits();
     if (width < 900) {
-      await click('#to-versions');
-      await browser.until(
-        "Math.abs(document.querySelector('#part-versions').getBoundingClientRect().bottom - innerHeight) < 900 && document.querySelector('#part-versions').getBoundingClientRect().top < innerHeight",
-      );
+      await click('#to-messages');
+      await browser.until("Math.abs(document.querySelector('#part-messages').getBoundingClientRect().top) < 100");
     }
   });
 
   test('a question is asked in the playground, with and without the context', async () => {
-    const { go, click, type, choose, reads, sees, text } = onPage(browser);
+    const { go, click, type, reads, sees, text } = onPage(browser);
     const id = `0f8fad5b-d9cb-469f-a165-70867728950e-${'long'.repeat(20)}`;
     emulator.models.create({ id: 'a-model-of-a-very-long-name'.repeat(4), contextWindow: 1000 });
     emulator.conversations.create({
@@ -93,19 +90,20 @@ ${Array.from({ length: 20 }, (_, i) => `Anna: Thanks, the weather on day ${i} is
       ],
     });
     await go('playground');
-    await sees(`#from-conversation option[value="${id}"]`);
-    await choose('#from-conversation', id);
+    await click('#from-conversation');
+    await type('#search', 'Tuesdays staffed');
+    await click(`a[href="#/playground/${id}"]`);
     await sees('#compare');
     await type('#question', 'When do we release?');
     await click('#compare');
     await click('#send');
     await browser.until("document.querySelector('#answer')?.innerText.includes('Tuesdays')");
-    await browser.until("document.querySelector('#bare-answer')?.innerText.includes('Nothing in this conversation')");
+    await browser.until("document.querySelector('#bare-answer')?.innerText.includes('The context does not contain')");
     await sees('#evidence mark');
     expect(await text()).toMatch(/first token after/);
     await fits();
 
-    await choose('#from-conversation', '');
+    await click('#no-conversation');
     await browser.until("document.querySelectorAll('.draft').length === 1");
     expect(await browser.evaluate("document.querySelector('#question').value")).toBe('When do we release?');
     await reads('1 message');
@@ -140,6 +138,8 @@ ${Array.from({ length: 20 }, (_, i) => `Anna: Thanks, the weather on day ${i} is
     await click('#resend-send');
     await browser.until("document.querySelector('.detail-path')?.innerText === '/v1/presets?limit=1'");
     await reads('first secret key');
+    await click('.detail-facts a[href^="#/requests/"]'); // the request that was changed
+    await browser.until("document.querySelector('.detail-path')?.innerText === '/v1/presets'");
   });
 
   test('why a call was answered with 429, and the way past it', async () => {
@@ -164,13 +164,13 @@ ${Array.from({ length: 20 }, (_, i) => `Anna: Thanks, the weather on day ${i} is
   });
 
   test('a snapshot is kept, the clock is advanced, and both are put back', async () => {
-    const { go, click, type, reads, sees } = onPage(browser);
+    const { go, click, press, type, reads, sees } = onPage(browser);
     await go('system');
     await reads('2026-03-02 09:30:00');
     await type('#snapshot-name', 'before the month ends');
     await click('#snapshot-keep');
     await reads('Kept before the month ends.');
-    await browser.evaluate("[...document.querySelectorAll('button')].find((b) => b.innerText === '+ 30 days').click()");
+    await press('+ 30 days');
     await reads('2026-04-01 09:30:00');
     emulator.memory.create({ type: 'fact', key: 'later', content: 'x' });
     await fits();
@@ -250,7 +250,7 @@ ${Array.from({ length: 20 }, (_, i) => `Anna: Thanks, the weather on day ${i} is
     await type('#reply-text', 'Rain.');
     await click('#reply-add');
     await sees('#replies li');
-    expect(emulator.chat.list()).toMatchObject([{ match: 'weather', reply: 'Rain.' }]);
+    expect(emulator.chat.list()).toMatchObject([{ match: 'weather', reply: { content: 'Rain.' } }]);
     await fits();
   });
 
@@ -262,5 +262,371 @@ ${Array.from({ length: 20 }, (_, i) => `Anna: Thanks, the weather on day ${i} is
     await sees('#copy-environment');
     expect(await browser.evaluate('document.documentElement.innerHTML')).not.toContain(emulator.apiKeys.secret);
     await fits();
+  });
+
+  test('one of 2,000 conversations is found by words of a message', async () => {
+    const { go, click, type, reads } = onPage(browser);
+    for (let i = 0; i < 2000; i += 1) {
+      const content = i === 3 ? 'The lighthouse keeper wants green paint.' : `Note ${i}.`;
+      const more = Array.from({ length: i === 3 ? 300 : 1 }, () => ({ role: 'user' as const, content: 'Hi' }));
+      emulator.conversations.create({
+        id: `one-${i}`,
+        messages: [{ id: `said-${i}`, role: 'user', content }, ...more],
+      });
+    }
+    await go('conversations');
+    await reads('2,001 conversations');
+    await type('#search', 'paint lighthouse');
+    await reads('1 of 2,001 conversations');
+    await fits();
+    await click('a[href="#/conversation/one-3/said-3"]');
+    await reads('301 messages, never compacted');
+    await browser.until("document.activeElement.id === 'message-said-3'");
+  });
+
+  test('what was lost has a receipt after a reload, and comes back with a pin that keeps the focus', async () => {
+    const { go, click, reads, sees } = onPage(browser);
+    await emulator.compact('conv_sample', 'aggressive');
+    await go('conversation/conv_sample');
+    await reads('Receipt of the aggressive compaction');
+    await browser.evaluate('location.reload()');
+    await reads('Receipt of the aggressive compaction');
+    await sees('.losses .records button');
+    await fits();
+    await browser.evaluate("document.querySelector('.losses .records .row button:last-child').focus()");
+    await click('.losses .records .row button:last-child');
+    await reads('is in the context again.');
+    expect(await browser.evaluate('document.activeElement !== document.body')).toBe(true);
+    expect((await emulator.inspect('conv_sample'))?.pinnedMemory.length).toBeGreaterThan(0);
+  });
+
+  test('a stream is followed live, and says who stopped it', async () => {
+    const { go, click, reads } = onPage(browser);
+    emulator.faults.add({
+      match: { path: '/v1/chat/completions' },
+      respond: { type: 'cutStream', afterEvents: 3, how: 'stall' },
+    });
+    const stop = new AbortController();
+    const gateway = client(0);
+    const messages = [{ role: 'user' as const, content: 'The harbour opens at six. When does the harbour open?' }];
+    const stream = await gateway.chat.completions.create(
+      { model: 'atlas-small', messages, stream: true },
+      { signal: stop.signal },
+    );
+    await go(`requests/${emulator.requests.at(-1)?.requestId}`);
+    await browser.until("document.querySelectorAll('.events li').length === 3");
+    await reads('in progress');
+    await browser.until("document.querySelector('[aria-label=\"Reply so far\"]')?.innerText.startsWith('The')");
+    await fits();
+    stop.abort();
+    await stream.finalCompletion().catch(() => {});
+    await reads('the client, which disconnected');
+    await click('#close-detail');
+    await gateway.close();
+  });
+
+  test('the list stays still while one reads, and is live again after Close', async () => {
+    const { go, click, reads, sees } = onPage(browser);
+    const many = async (count: number) => {
+      for (let i = 0; i < count; i += 1) await emulator.fetch(`http://emulator.test/v1/presets?limit=${i}`);
+    };
+    await many(5);
+    await go('requests');
+    await browser.until("document.querySelectorAll('.log li').length === 5");
+    await click('.log li:first-child a');
+    await sees('.detail-path');
+    await many(1100);
+    await reads('new requests');
+    expect(await browser.evaluate("document.querySelectorAll('.log li').length")).toBe(5);
+    await click('#close-detail');
+    await browser.until("document.querySelectorAll('.log li').length === 100 && !document.querySelector('#release')");
+  });
+
+  test('why a prompt is long, found by a word of its request', async () => {
+    const { go, click, type, reads } = onPage(browser);
+    const gateway = client(0);
+    await gateway.chat.completions.create({
+      model: 'atlas-small',
+      messages: [
+        { role: 'system', content: 'Be brief and think of the zebra. '.repeat(40) },
+        { role: 'user', content: 'Hello?' },
+      ],
+    });
+    await gateway.presets.list();
+    await gateway.close();
+    await go('requests');
+    await type('#request-q', 'zebra');
+    await browser.until("document.querySelectorAll('.log li').length === 1");
+    await click('.log a');
+    await reads('1. system');
+    await reads("of the model's window");
+    await fits();
+    await type('#request-q', '');
+    await click('#close-detail');
+  });
+
+  test('a tool call is scripted on the page', async () => {
+    const { go, click, press, type, reads } = onPage(browser);
+    await go('answers');
+    await press('Tool call', '#reply-form');
+    await type('#reply-match', 'weather');
+    await type('#reply-tool', 'get_weather');
+    await type('#reply-text', '{ "city": "Oslo" }');
+    await click('#reply-add');
+    await reads('get_weather({"city":"Oslo"})');
+    await fits();
+    const { body } = await callsTo(emulator).gateway('POST', '/v1/chat/completions', {
+      model: 'atlas-small',
+      messages: [{ role: 'user', content: 'How is the weather?' }],
+    });
+    expect(JSON.stringify(body.choices)).toContain('get_weather');
+
+    await go('playground');
+    await type('#question', 'How is the weather?');
+    await click('#send');
+    await reads('finish reason tool_calls');
+    expect(await browser.evaluate("document.querySelector('#answer').innerText")).toBe('get_weather({"city":"Oslo"})');
+  });
+
+  test('what it cost by key, and a failing case is saved', async () => {
+    const { go, click, reads, sees } = onPage(browser);
+    const gateway = client(0);
+    await gateway.chat.completions.create({ model: 'atlas-small', messages: [{ role: 'user', content: 'Hello?' }] });
+    await gateway.close();
+    await go('usage');
+    await sees('#cost tbody tr');
+    await reads('first secret key');
+    await fits();
+    await go('requests');
+    await click('#share');
+    await fits();
+    await click('#save-case');
+    await reads('Saved case.json with 1 request.');
+    await click('#share');
+  });
+
+  test('a long stream is followed at its end, and all of it stays when it has ended', async () => {
+    emulator.chat.on('tale', 'Once upon a time there was a harbour. '.repeat(120));
+    emulator.faults.add({ match: { path: '/v1/chat/completions' }, respond: { type: 'drip', bytes: 2000, every: 20 } });
+    const gateway = client(0);
+    const messages = [{ role: 'user' as const, content: 'Tell the tale.' }];
+    const stream = await gateway.chat.completions.create({ model: 'atlas-small', messages, stream: true });
+    await onPage(browser).go(`requests/${emulator.requests.at(-1)?.requestId}`);
+    await onPage(browser).reads('in progress');
+    const ticking = setInterval(() => emulator.clock.advance(20), 20);
+    await stream.finalCompletion();
+    clearInterval(ticking);
+    await gateway.close();
+
+    await browser.until(`document.querySelectorAll('.events li').length === ${emulator.requests.at(-1)?.events}`);
+    const bottom = (selector: string) => `document.querySelector('${selector}').getBoundingClientRect().bottom`;
+    await browser.until(`Math.abs(${bottom('.events li:last-child')} - ${bottom('.events')}) < 12`);
+    await onPage(browser).click('#close-detail');
+  });
+
+  test('a failing case is saved without keys and prompts, and opened again with its note and its fault', async () => {
+    const { go, click, give, type, reads, sees } = onPage(browser);
+    const downloads = join(dataDirectory(), 'downloads');
+    mkdirSync(downloads);
+    await browser.downloadTo(downloads);
+    emulator.faults.add({ match: { path: '/v1/chat/*' }, times: 2, respond: { status: 503 } });
+    const gateway = client(1);
+    const messages = [{ role: 'user' as const, content: 'Bob lives in Oslo.' }];
+    await gateway.chat.completions.create({ model: 'atlas-small', messages }).catch(() => {});
+    await gateway.presets.list();
+    await gateway.close();
+    await go('requests');
+    await browser.until("document.querySelectorAll('.log li').length === 3");
+    await click('.log li:last-child a');
+    await reads('The service is temporarily unavailable');
+    await click('#share-one');
+    await click('#mask-prompts');
+    await type('#case-note', 'fails twice');
+    await fits();
+    await click('.detail #save-case');
+    await reads('Saved case.json with 2 requests.');
+    const file = join(downloads, 'case.json');
+    await expect.poll(() => existsSync(file)).toBe(true);
+    const saved = readFileSync(file, 'utf8');
+    expect(JSON.parse(saved)).toMatchObject({ note: 'fails twice', masked: ['keys', 'prompts'], requests: [{}, {}] });
+    for (const hidden of ['Bob', 'Oslo', emulator.apiKeys.secret, emulator.sessionToken])
+      expect(saved).not.toContain(hidden);
+    await click('#close-detail');
+
+    emulator.reset();
+    await reads('No requests yet');
+    await click('#share');
+    await give('#open-case', 'case.json', saved);
+    await reads('Opened case.json: 2 requests, 2 faults, the state. Note: fails twice');
+    await browser.until("document.querySelectorAll('.log li').length === 2");
+    await reads('from a case');
+    await sees('.banner.warning');
+    await fits();
+    expect((await callsTo(emulator).gateway('POST', '/v1/chat/completions', {})).status).toBe(503);
+    await give('#open-case', 'case.json', '{ "format": "something else" }');
+    await sees('.share [role=alert]');
+    await click('#share');
+  });
+
+  test('an upload is previewed, leads to its request and back, and is deleted', async () => {
+    const { go, click, press, reads, sees } = onPage(browser);
+    const gateway = client(0);
+    await gateway.files.upload({ file: new Blob(['name,amount\nAnna,10\n']), purpose: 'import', filename: 'rows.csv' });
+    const bytes = new Blob([new Uint8Array([137, 80, 0, 1])]);
+    await gateway.files.upload({ file: bytes, purpose: 'import', filename: 'logo.png' });
+    await gateway.close();
+    await go('files');
+    await click('[aria-label="Preview rows.csv"]');
+    await click('[aria-label="Preview logo.png"]');
+    await reads('Anna,10');
+    await reads('89 50 00 01');
+    await fits();
+    await click('[aria-label="Hide rows.csv"]');
+    await browser.until("!document.body.innerText.includes('Anna,10')");
+
+    await press('Delete', '#files li:last-child');
+    await press('Really delete', '#files');
+    await browser.until("document.querySelectorAll('#files li').length === 1");
+    expect(emulator.files.list()).toHaveLength(1);
+    await click('#files a[href^="#/requests/"]');
+    await reads('POST 200');
+    await sees('.detail-facts a[href="#/files"]');
+    await click('#close-detail');
+  });
+
+  test('requests are found by every filter, and all are shown again', async () => {
+    const { go, click, type, choose, reads, sees } = onPage(browser);
+    const other = emulator.apiKeys.create('secret', { name: 'production' });
+    const send = (content: string, headers = {}, model = 'atlas-small') =>
+      callsTo(emulator).gateway(
+        'POST',
+        '/v1/chat/completions',
+        { model, messages: [{ role: 'user', content }] },
+        headers,
+      );
+    await send('Hello?', { 'x-emulator-conversation': 'conv_sample' });
+    await send('Hello?', {}, 'no-such-model');
+    await send('Hello?', { 'x-emulator-fault': '503' });
+    emulator.clock.advance(3_600_000);
+    await send('Which zebra?', { authorization: `Bearer ${other}` }, 'birch-small');
+    await go('requests');
+    const finds = (count: number) => browser.until(`document.querySelectorAll('.log li').length === ${count}`);
+    await finds(4);
+
+    await click('#more-filters summary');
+    for (const [field, value, count] of [
+      ['status', 'failed', 2],
+      ['status', '404', 1],
+      ['key', 'production', 1],
+      ['code', 'model_not_found', 1],
+      ['model', 'birch-small', 1],
+      ['conversation', 'conv_sample', 1],
+      ['fault', 'true', 1],
+    ] as const) {
+      await choose(`#request-${field}`, value);
+      await finds(count);
+      await click('#clear-filter');
+      await finds(4);
+    }
+    await type('#request-q', 'zebra');
+    await sees('.log mark');
+    await finds(1);
+    await click('#clear-filter');
+    await type('#request-from', '2026-03-02T10:00');
+    await finds(1);
+    await type('#request-to', '2026-03-02T10:10');
+    await reads('No requests match these filters.');
+    await fits();
+    await click('#clear-filter');
+    await finds(4);
+  });
+
+  test('polls that each got a 429 are called similar requests, and no attempts', async () => {
+    const { go, click, reads, text } = onPage(browser);
+    const gateway = client(0);
+    for (let poll = 0; poll < 6; poll += 1) await gateway.usage.retrieve().catch(() => {});
+    await gateway.close();
+    await go('requests');
+    await reads('similar request 3');
+    await click('.log li:first-child a');
+    await reads('3 similar requests');
+    await reads('Nothing tells whether one call sent them.');
+    await fits();
+    expect(await text()).not.toContain('attempts of one call');
+    await click('.attempts li:first-child a');
+    await browser.until("document.querySelector('.attempts li:first-child a[aria-current]')");
+    await click('#close-detail');
+  });
+
+  test('the parts of a long prompt have labels: context, newest messages, recalled, input', async () => {
+    const { go, click, press, reads, sees, text } = onPage(browser);
+    const gateway = client(0);
+    const turns = Array.from({ length: 10 }, (_, i) => ({
+      role: i % 2 === 0 ? ('user' as const) : ('assistant' as const),
+      content: `Turn ${i}. ${'And so on. '.repeat(10)}`,
+    }));
+    await gateway.chat.completions.create({
+      model: 'atlas-small',
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: '<context-7f3a>\nBackground.\n- One.\n- Two.\n</context-7f3a>' },
+        ...turns,
+        { role: 'user', content: '<recalled-7f3a>\n- user: We launch on Friday.\n</recalled-7f3a>' },
+        { role: 'user', content: 'When do we launch?' },
+      ],
+    });
+    await gateway.close();
+    await go('requests');
+    await browser.until("document.querySelectorAll('.log li').length === 1");
+    await click('.log a');
+    await sees('#prompt .legend');
+    const legend = await browser.evaluate<string>("document.querySelector('#prompt .legend').innerText");
+    for (const part of ['instructions', 'context', 'newest messages', 'recalled', 'input'])
+      expect(legend).toMatch(new RegExp(`${part} \\d+`));
+    expect(await browser.evaluate("document.querySelectorAll('#prompt .records li').length")).toBe(6);
+    await press('Show all 14', '#prompt');
+    await reads('context, 2 entries');
+    await reads('recalled, 1 entry');
+    const shown = (await text()).match(/(\d+) tokens?, \d+\s%/g)?.map((each) => Number.parseInt(each, 10)) ?? [];
+    expect(shown).toEqual(shown.toSorted((a, b) => b - a));
+    await fits();
+    await click('#close-detail');
+  });
+
+  test('the cost is shown by key, model, conversation and day, and leads to the requests', async () => {
+    const { go, press, reads, sees } = onPage(browser);
+    const other = emulator.apiKeys.create('secret', { name: 'production' });
+    for (const [model, headers] of [
+      ['atlas-small', { 'x-emulator-conversation': 'conv_sample' }],
+      ['birch-small', { authorization: `Bearer ${other}` }],
+    ] as const) {
+      await callsTo(emulator).gateway(
+        'POST',
+        '/v1/chat/completions',
+        { model, messages: [{ role: 'user', content: 'Hello?' }] },
+        headers,
+      );
+      emulator.clock.advance(86_400_000);
+    }
+    await go('usage');
+    const names = (...wanted: string[]) =>
+      browser.until(
+        `[...document.querySelectorAll('#cost tbody th')].map((each) => each.innerText).sort().join() === ${JSON.stringify(wanted.sort().join())}`,
+      );
+    await names('first secret key', 'production');
+    await press('Model', '#cost-by');
+    await names('atlas-small', 'birch-small');
+    await press('Conversation', '#cost-by');
+    await sees('#cost a[href="#/conversation/conv_sample"]');
+    await press('Day', '#cost-by');
+    await names('2026-03-02', '2026-03-03');
+    await fits();
+    await press('Key', '#cost-by');
+    await names('first secret key', 'production');
+    await browser.evaluate(
+      "[...document.querySelectorAll('#cost a')].find((link) => link.innerText === 'production').click()",
+    );
+    await reads('1 of 2 requests');
+    await onPage(browser).click('#clear-filter');
   });
 });

@@ -78,8 +78,9 @@ describe.runIf(await hasChromium())('the inspector, operated by clicks', () => {
     await click('#faults-off');
     await browser.until("document.querySelector('.banner.warning') === null");
 
-    await click('#export');
-    const file = join(downloads, 'emulator.har');
+    await click('#share');
+    await click('#save-har');
+    const file = join(downloads, 'requests.har');
     await until(() => existsSync(file) && readdirSync(downloads).length === 1);
     const { log } = JSON.parse(readFileSync(file, 'utf8'));
     const [answered, refused] = log.entries;

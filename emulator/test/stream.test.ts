@@ -52,7 +52,7 @@ describe('a streamed completion', () => {
   test('ends at max_tokens with finish_reason length', async () => {
     const events = eventsOf(await (await openStream(testEmulator(), 'How tall is it?', { max_tokens: 2 })).text());
 
-    expect(contentOf(events)).toBe('Nothing in');
+    expect(contentOf(events)).toBe('The context');
     expect(JSON.parse(events.at(-3) ?? '').choices[0].finish_reason).toBe('length');
     expect(JSON.parse(events.at(-2) ?? '').usage.completion_tokens).toBe(2);
   });

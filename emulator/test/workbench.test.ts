@@ -1,121 +1,611 @@
+import { openSync, readSync } from 'node:fs';
+import { ContextClient, GatewayClient } from 'context-gateway';
+import { createConversation, diffSummaries } from 'context-gateway/conversation';
+import { emulatorStore } from 'context-gateway-emulator';
 import { describe, expect, test } from 'vitest';
-import { callsTo, PROJECT_TALK, testEmulator } from './support.js';
+import * as z from 'zod/mini';
+import { AT_LENGTH } from '../../test/helpers/endurance.js';
+import { readTranscript } from '../inspector/conversations/transcript.js';
+import { runSync } from '../src/base/slices.js';
+import type { Emulator, InspectedConversation } from '../src/index.js';
+import { missingFrom } from '../src/text/same-words.js';
+import { callsTo, dataDirectory, openStream, TRANSCRIPT, testEmulator } from './support.js';
 
-const workbench = () => {
-  const emulator = testEmulator();
-  emulator.conversations.create({ id: 'talk', messages: PROJECT_TALK });
-  const { bare } = callsTo(emulator, emulator.fetch, 'http://127.0.0.1');
-  return { emulator, call: (method: string, path: string, body?: unknown) => bare(method, `/_emulator${path}`, body) };
-};
+const ask = (content: string, model = 'atlas-small') => ({ model, messages: [{ role: 'user' as const, content }] });
+const control = (emulator: Emulator) => callsTo(emulator).bare;
 
-describe('the workbench', () => {
-  test('pins, changes the category, and unpins', async () => {
-    const { emulator, call } = workbench();
+describe('the search of requests', () => {
+  const logged = async () => {
+    const emulator = testEmulator();
+    const { gateway, context } = callsTo(emulator);
+    emulator.conversations.create({ id: 'talk', messages: [{ role: 'user', content: 'We ship on Friday.' }] });
+    emulator.chat.on('harbour', 'It opens at seven.');
+    await gateway('POST', '/v1/chat/completions', ask('When does the harbour open?'));
+    emulator.faults.add({ respond: { status: 503 } });
+    await gateway('POST', '/v1/chat/completions', ask('Second', 'atlas-large'));
+    emulator.clock.advance(60_000);
+    await gateway('POST', '/v1/chat/completions', ask('x', 'no-model'));
+    await context('GET', '/api/context?conversationId=talk');
+    await context('POST', '/api/context/compact', { conversationId: 'none' });
+    const find = async (query: string) => (await control(emulator)('GET', `/_emulator/search/requests?${query}`)).body;
+    return { emulator, find };
+  };
 
-    const pinned = await call('PUT', '/conversations/talk/pins/dec', { category: 'decision' });
-    const changed = await call('PUT', '/conversations/talk/pins/dec', { category: 'requirement' });
+  test.each([
+    { query: 'q=HARBOUR', found: [0], because: 'a word of the request, in any case' },
+    { query: 'q=opens%20at%20seven', found: [0], because: 'a word of the response' },
+    { query: 'code=model_not_found', found: [2], because: 'the error code' },
+    { query: 'code=service_unavailable', found: [1], because: 'the code of a fault' },
+    { query: 'code=conversation_not_found', found: [4], because: 'a code that the Context API does not send' },
+    { query: 'status=404', found: [4, 2], because: 'the status' },
+    { query: 'status=5xx', found: [1], because: 'a class of statuses' },
+    { query: 'status=ok', found: [3, 0], because: 'successes' },
+    { query: 'model=atlas-large', found: [1], because: 'the model, also of a refused request' },
+    { query: 'conversation=talk', found: [3], because: 'the conversation' },
+    { query: 'key=first%20secret%20key', found: [2, 1, 0], because: 'the key' },
+    { query: 'from=2026-01-15T10:00:30Z', found: [4, 3, 2], because: 'the time' },
+    { query: 'to=2026-01-15T10:00:30Z&fault=true', found: [1], because: 'the time and a fault' },
+  ])('finds $because: $query', async ({ query, found }) => {
+    const { emulator, find } = await logged();
+    const ids = emulator.requests.map(({ requestId }) => requestId);
 
-    expect(pinned.body).toMatchObject({ messageId: 'dec', category: 'decision' });
-    expect(changed.body).toMatchObject({ id: pinned.body.id, category: 'requirement' });
-    expect((await call('DELETE', '/conversations/talk/pins/dec')).status).toBe(200);
-    expect((await emulator.inspect('talk'))?.pinnedMemory).toEqual([]);
-    expect((await call('DELETE', '/conversations/talk/pins/dec')).status).toBe(404);
+    const { total, requests } = await find(query);
+
+    expect(requests.map(({ requestId }: { requestId: string }) => ids.indexOf(requestId))).toEqual(found);
+    expect(total).toBe(found.length);
   });
 
-  test('excludes a message and includes it again', async () => {
-    const { emulator, call } = workbench();
-    const status = async () => (await emulator.inspect('talk'))?.messages.find(({ id }) => id === 'dec')?.status;
+  test('shows where a text is, and goes on page by page', async () => {
+    const { emulator, find } = await logged();
 
-    await call('PATCH', '/conversations/talk/messages/dec', { excluded: true });
-    expect(await status()).toBe('excluded');
-    await call('PATCH', '/conversations/talk/messages/dec', { excluded: false });
-    expect(await status()).toBe('recent');
+    const { requests, next, total } = await find('limit=2');
+    const rest = await find(`limit=200&before=${next}`);
+    const [{ match }] = (await find('q=seven')).requests;
+
+    expect([requests.length, rest.requests.length, total, rest.next]).toEqual([2, 3, 5, undefined]);
+    expect(match).toMatchObject({ in: 'response', length: 5 });
+    expect(match.text.slice(match.at, match.at + match.length)).toBe('seven');
+    expect((await find(`q=${emulator.apiKeys.secret.slice(-9)}`)).total).toBe(0); // a key cannot be found
+    expect((await find('limit=0')).error).toMatch(/^limit is not valid/);
+    expect((await find('colour=red')).error).toMatch(/colour/);
+  });
+});
+
+describe('the search of conversations', () => {
+  test.runIf(AT_LENGTH)(
+    'finds any word of any message among 2,000 conversations and 100,000 messages, without a stall',
+    async () => {
+      const emulator = testEmulator();
+      for (let i = 0; i < 2000; i += 1) {
+        const messages = Array.from({ length: 50 }, (_, j) => ({
+          role: 'user' as const,
+          content: `Message ${j} of ${i}: the crew of the boat told us all morning about the storm and the old harbour.`,
+        }));
+        emulator.conversations.create({ id: `conv_${i}`, messages });
+      }
+      emulator.conversations.append('conv_7', [{ id: 'm', role: 'assistant', content: 'The Walrus is on the quay.' }]);
+      const longest = stall();
+
+      const find = async (query: string) =>
+        (await control(emulator)('GET', `/_emulator/search/conversations?${query}`)).body;
+      const { total, all, conversations } = await find('q=quay%20walrus');
+
+      expect([total, all]).toEqual([1, 2000]);
+      expect(conversations[0]).toMatchObject({ id: 'conv_7', messages: 51, match: { messageId: 'm', text: /Walrus/ } });
+      const page = await find('offset=1950&limit=100');
+      expect([page.conversations.length, page.conversations.at(-1).id, page.next]).toEqual([50, 'conv_0', undefined]);
+      expect((await find('limit=500')).next).toBe(500);
+      expect(longest()).toBeLessThan(mostOf(250));
+    },
+  );
+});
+
+describe('a call that creates 100,000 messages', () => {
+  test.runIf(AT_LENGTH).each([
+    { what: 'with a conversation', path: '/_emulator/conversations', head: { id: 'big' }, data: undefined },
+    { what: 'in a conversation', path: '/_emulator/conversations/known/messages', head: {}, data: undefined },
+    { what: 'in a file', path: '/_emulator/conversations', head: { id: 'big' }, data: dataDirectory() },
+  ])('$what does not stall other calls', { timeout: 120_000 }, async ({ path, head, data }) => {
+    const emulator = testEmulator({ data });
+    emulator.conversations.create({ id: 'known' });
+    const messages = Array.from({ length: 100_000 }, (_, i) => ({
+      role: 'user',
+      content: `Message ${i} of the crew.`,
+    }));
+    const body = JSON.stringify({ ...head, messages });
+    const longest = stall();
+
+    const response = await emulator.fetch(`http://emulator.test${path}`, { method: 'POST', body });
+    let size = 0;
+    for await (const piece of response.body as unknown as AsyncIterable<Uint8Array>) size += piece.byteLength;
+
+    expect(longest()).toBeLessThan(mostOf(250));
+    expect(response.status).toBe(201);
+    expect(size).toBeGreaterThan(body.length);
+    const [found] = emulator.conversations.list().filter((one) => one.messages.length > 0);
+    expect(found?.messages.length).toBe(100_000);
   });
 
-  test('deletes a conversation and everything that belongs to it', async () => {
-    const { emulator, call } = workbench();
-    await emulator.compact('talk', 'aggressive');
+  test('is refused as a whole, and names the place', async () => {
+    const emulator = testEmulator();
+    const { bare } = callsTo(emulator);
+    const good = { role: 'user', content: 'x' };
+    const create = (messages: unknown) => bare('POST', '/_emulator/conversations', { id: 'talk', messages });
 
-    expect((await call('DELETE', '/conversations/talk')).status).toBe(200);
-
+    expect((await create([good, { role: 'user' }])).body.error).toBe('messages.1.content is required');
+    expect(
+      (
+        await create([
+          { ...good, id: 'a' },
+          { ...good, id: 'a' },
+        ])
+      ).body.error,
+    ).toMatch(/message a already exists/);
+    expect((await create([{ ...good, colour: 'red' }])).body.error).toMatch(/colour/);
     expect(emulator.conversations.list()).toEqual([]);
-    expect(emulator.state().conversations).toEqual([]);
-    expect((await call('GET', '/conversations/talk/context')).status).toBe(404);
-    // A new conversation under the same ids, to show that nothing of the old one was cached.
-    const message = { id: 'dec', role: 'user' as const, content: 'We decided to use paper because it is patient.' };
-    emulator.conversations.create({ id: 'talk', messages: [message, ...PROJECT_TALK.slice(10)] });
-    await emulator.compact('talk', 'deep');
-    expect(JSON.stringify((await emulator.inspect('talk'))?.rollingSummary)).not.toContain('Parquet');
+    expect((await create([good])).status).toBe(201);
+    expect((await create([good])).body.error).toBe('conversation talk already exists');
+  });
+});
+
+/** Milliseconds on this machine of what takes so many on one that reads the JSON of 100,000 small objects in 60. */
+function mostOf(milliseconds: number): number {
+  const json = JSON.stringify(Array.from({ length: 100_000 }, (_, i) => ({ role: 'user', content: `Message ${i}.` })));
+  const now = threadTime();
+  const times = [1, 2, 3].map(() => {
+    const start = now();
+    JSON.parse(json);
+    return now() - start;
+  });
+  return milliseconds * Math.max(1, Math.min(...times) / 60);
+}
+
+/** Returns a function that tells the longest CPU time of a turn of the event loop since then, in milliseconds. */
+function stall(): () => number {
+  const now = threadTime();
+  let last = now();
+  let longest = 0;
+  let isOver = false;
+  const turn = (): void => {
+    longest = Math.max(longest, now() - last);
+    last = now();
+    if (!isOver) setImmediate(turn);
+  };
+  setImmediate(turn);
+  return () => {
+    isOver = true;
+    return longest;
+  };
+}
+
+/** CPU time of this thread, so that a busy machine makes no difference; wall-clock time if the system does not tell. */
+function threadTime(): () => number {
+  try {
+    const file = openSync('/proc/thread-self/schedstat', 'r');
+    const text = Buffer.alloc(64);
+    return () => Number(text.toString('latin1', 0, readSync(file, text, 0, 64, 0)).split(' ')[0]) / 1e6;
+  } catch {
+    return () => performance.now();
+  }
+}
+
+describe('a stream', () => {
+  test('can be followed while it is sent, and says who stopped it', async () => {
+    const emulator = testEmulator({ pace: { tokensPerSecond: 10 } });
+    emulator.chat.on('Hello', 'One two three four five six seven.');
+    const leave = new AbortController();
+    const response = await openStream(emulator, 'Hello', {}, { signal: leave.signal });
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    await reader.read();
+    const [request] = emulator.requests;
+    const path = `http://emulator.test/_emulator/requests/${request?.requestId}/events`;
+    const followed = await emulator.fetch(path);
+    await reader.read();
+    const next = reader.read();
+    emulator.clock.advance(100);
+    await next;
+    leave.abort();
+    await reader.read().catch(() => {});
+
+    const events = (await followed.text()).trim().split('\n\n');
+
+    const sent = events.slice(0, -1).map((event) => JSON.parse(event.split('data: ').slice(1).join('data: ')));
+    expect(events.slice(0, -1).every((event) => event.startsWith('event: sent\n'))).toBe(true);
+    expect(sent.map(({ index, at }) => [index, at])).toEqual([
+      [0, 0],
+      [1, 0],
+      [2, 100],
+    ]);
+    expect(events.at(-1)).toMatch(/^event: end\ndata: .*"outcome":"aborted".*"stoppedBy":"client"/);
+    expect(emulator.requests[0]?.response?.events?.map(({ text }) => text)).toEqual(sent.map(({ text }) => text));
+    expect((await emulator.fetch(`${path}x`)).status).toBe(404);
   });
 
   test.each([
-    { method: 'PUT', path: '/conversations/none/pins/dec', status: 404, error: 'no such conversation' },
-    { method: 'PUT', path: '/conversations/talk/pins/none', status: 404, error: 'message does not exist' },
-    { method: 'PUT', path: '/conversations/talk/pins/dec', body: { category: 'x' }, status: 400, error: 'category' },
-    {
-      method: 'PATCH',
-      path: '/conversations/talk/messages/none',
-      body: { excluded: true },
-      status: 404,
-      error: 'message',
-    },
-    { method: 'DELETE', path: '/conversations/none', status: 404, error: 'no such conversation' },
-    { method: 'PATCH', path: '/memory/none', body: {}, status: 404, error: 'no such memory' },
-    { method: 'DELETE', path: '/memory/none', status: 404, error: 'no such memory' },
-    { method: 'GET', path: '/requests/none', status: 404, error: 'no such request' },
-  ])('responds to $method $path with a $status that says why', async ({ method, path, body, status, error }) => {
-    const answer = await workbench().call(method, path, body);
+    { respond: { type: 'cutStream' as const, afterEvents: 1 }, stoppedBy: 'fault', code: undefined },
+    { respond: { type: 'streamError' as const, afterEvents: 1 }, stoppedBy: 'fault', code: 'service_unavailable' },
+    { respond: undefined, stoppedBy: undefined, code: undefined },
+  ])('was stopped by $stoppedBy after $respond', async ({ respond, stoppedBy, code }) => {
+    const emulator = testEmulator();
+    if (respond !== undefined) emulator.faults.add({ respond });
+    await (await openStream(emulator, 'Hello')).text().catch(() => {});
 
-    expect(answer.status).toBe(status);
-    expect(answer.body.error).toContain(error);
+    expect(emulator.requests[0]).toMatchObject({ stoppedBy, code });
   });
 
-  test('changes the content of a memory item and whether it is active', async () => {
-    const { emulator, call } = workbench();
-    const { id } = (await call('POST', '/memory', { type: 'fact', key: 'city', content: 'Oslo' })).body;
+  test('was stopped by the upstream if it failed', async () => {
+    const broken = 'data: {"choices":[{"delta":{"content":"One"}}]}\n\n';
+    const fetch = async () => new Response(broken, { headers: { 'content-type': 'text/event-stream' } });
+    const emulator = testEmulator({ upstream: { url: 'http://up.test/v1', fetch } });
+    await (await openStream(emulator, 'Hello')).text();
 
-    await call('PATCH', `/memory/${id}`, { isActive: false });
-    await call('PATCH', `/memory/${id}`, { content: 'Bergen' });
+    expect(emulator.requests[0]).toMatchObject({ stoppedBy: 'upstream', code: 'upstream_unavailable' });
+  });
+});
 
-    expect((await call('GET', '/memory')).body).toEqual([
-      { id, type: 'fact', key: 'city', content: 'Bergen', isActive: false },
-    ]);
-    await call('DELETE', `/memory/${id}`);
-    expect(emulator.memory.all()).toEqual([]);
+describe('the record of a completion', () => {
+  test('has the tokens of each message, and what a conversation of the SDK put where', async () => {
+    const emulator = testEmulator();
+    emulator.conversations.create({ id: 'talk', messages: readTranscript(TRANSCRIPT).messages });
+    const clients = { baseURL: 'https://emulator.test', fetch: emulator.fetch };
+    const gateway = new GatewayClient({ ...clients, apiKey: emulator.apiKeys.secret });
+    const context = new ContextClient({ ...clients, sessionToken: emulator.sessionToken });
+    await context.compact('talk', { level: 'aggressive' });
+    const [pinned] = emulator.conversations.get('talk')?.messages ?? [];
+    await context.pin('talk', { messageId: pinned?.id ?? '' });
+    const conversation = await createConversation({
+      ...{ gateway, context, conversationId: 'talk', model: 'atlas-small', store: emulatorStore(emulator) },
+      ...{ instructions: 'You are helpful.', tokenBudget: 400 },
+    } as never);
+
+    await (conversation as { send(text: string): Promise<unknown> }).send('When must every export be finished?');
+
+    const record = emulator.requests.at(-1);
+    const prompt = record?.prompt;
+    const parts = prompt?.messages.map(({ part }) => part) ?? [];
+    expect(parts.slice(0, 2)).toEqual(['instructions', 'context']);
+    expect(parts.at(-1)).toBe('input');
+    expect(prompt?.messages[1]?.lines).toBe(1);
+    expect(prompt?.messages.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(prompt?.tokens);
+    expect(prompt?.tokens).toBe(record?.tokens?.prompt);
+    await gateway.close();
+    await context.close();
   });
 
-  test('finds conversations by id and by their first message, newest first', async () => {
-    const { emulator, call } = workbench();
-    emulator.conversations.create({ id: 'other', messages: [{ role: 'user', content: 'About the HARBOUR.' }] });
-    const found = async (search: string) =>
-      (await call('GET', `/overview?search=${encodeURIComponent(search)}`)).body.conversations.map(
-        ({ id }: { id: string }) => id,
-      );
+  test('tells what was too long, and keeps the 200 largest messages', async () => {
+    const emulator = testEmulator();
+    const messages = Array.from({ length: 300 }, (_, i) => ({ role: 'user', content: 'word '.repeat(i) }));
+    emulator.models.create({ id: 'tiny', contextWindow: 100 });
+    await callsTo(emulator).gateway('POST', '/v1/chat/completions', { model: 'tiny', messages });
 
-    expect(await found('')).toEqual(['other', 'talk']);
-    expect(await found('harbour')).toEqual(['other']);
-    expect(await found('TAL')).toEqual(['talk']);
-    expect(await found('nothing')).toEqual([]);
-    expect((await call('GET', '/overview?search=nothing')).body.conversationCount).toBe(2);
+    const { prompt, code } = emulator.requests[0] ?? {};
+    expect(code).toBe('context_length_exceeded');
+    expect(prompt?.messages).toHaveLength(200);
+    expect(prompt?.messages[0]).toMatchObject({ index: 100, text: 'word '.repeat(16) });
+    const shown = prompt?.messages.reduce((sum, { tokens }) => sum + tokens, 0) ?? 0;
+    expect(prompt?.others.messages).toBe(100);
+    expect(shown + (prompt?.others.tokens ?? 0)).toBe(prompt?.tokens);
+    expect(prompt?.messages.some(({ part }) => part !== undefined)).toBe(false);
+  });
+});
+
+describe('a receipt', () => {
+  const look = async (emulator: Emulator) => (await emulator.inspect('talk')) as InspectedConversation;
+  const begun = (data?: string) => {
+    const emulator = testEmulator({ data });
+    if (emulator.conversations.get('talk') === undefined)
+      emulator.conversations.create({ id: 'talk', messages: readTranscript(TRANSCRIPT).messages });
+    return emulator;
+  };
+
+  test('is kept for every compaction, of a program too', async () => {
+    const emulator = begun();
+    const before = await look(emulator);
+    await callsTo(emulator).context('POST', '/api/context/compact', { conversationId: 'talk', level: 'aggressive' });
+    const after = await look(emulator);
+    await emulator.compact('talk', 'aggressive');
+
+    const { body: receipts } = await control(emulator)('GET', '/_emulator/conversations/talk/receipts');
+
+    expect(receipts).toHaveLength(2);
+    expect(receipts[0]).toMatchObject({ number: 2, tokensRemoved: 0, summaryUpdated: false });
+    expect(receipts[1]).toMatchObject({ number: 1, level: 'aggressive', version: 1, summaryUpdated: true });
+    expect(receipts[1].requestId).toBe(emulator.requests[0]?.requestId);
+    expect(receipts[1]).toMatchObject({ recognised: before.statements.length });
+    expect(receipts[1].lost.length).toBeGreaterThan(0);
+    expect(after.lost).toEqual(receipts[1].lost);
+    expect(after.receipt?.number).toBe(1);
+    for (const { messageId, text } of receipts[1].lost)
+      expect(before.messages.find(({ id }) => id === messageId)?.content).toContain(text.replace(/\.$/, ''));
   });
 
-  test('lists the statements of messages, without those reversed or excluded', async () => {
-    const { emulator, call } = workbench();
-    const states = async (): Promise<string> =>
-      JSON.stringify((await call('GET', '/conversations/talk/context')).body.statements);
+  test('is in snapshots and in the data file, and goes with its conversation', async () => {
+    const data = dataDirectory();
+    const first = begun(data);
+    await first.compact('talk', 'deep');
+    const kept = first.conversations.receipts('talk');
+    const state = first.state();
+    await first.close();
 
-    expect(await states()).toContain('We decided to write Parquet files');
-    expect(JSON.parse(await states())).toContainEqual(
-      expect.objectContaining({ section: 'requirements', messageId: 'req' }),
+    const again = begun(data);
+    const other = testEmulator();
+    other.restore(JSON.parse(JSON.stringify(state)));
+
+    expect(kept).toHaveLength(1);
+    expect(again.conversations.receipts('talk')).toEqual(kept);
+    expect(other.conversations.receipts('talk')).toEqual(kept);
+    again.conversations.delete('talk');
+    expect(again.conversations.receipts('talk')).toEqual([]);
+    await again.close();
+  });
+
+  test.each([
+    ['We need the export by six.', 'we needed an export by six'],
+    ['Redis, Kafka and Postgres are used.', 'Kafka, Postgres and Redis are used.'],
+    ['Use http for it.', 'Use https for it.'],
+    ['The limit is 1.5.', 'The limit is 15.'],
+    ['It carries two copies.', 'It carried two copy.'],
+    ['C++ is dropped.', 'C# is dropped.'],
+  ])('compares statements as the SDK does: %s / %s', (one, other) => {
+    const empty = { goals: [], decisions: [], currentPlan: [], openQuestions: [], definitions: {} };
+    const summary = (text: string) => ({
+      ...{ ...empty, requirements: [text], importantReferences: [], stylePreferences: {}, version: 1 },
+      lastUpdated: '',
+    });
+    const isLost = diffSummaries(summary(one), summary(other)).lost.length === 1;
+
+    expect(runSync(missingFrom([one], [other], (text) => text)).size === 1).toBe(isLost);
+  });
+});
+
+describe('the cost', () => {
+  test('is summed up by key, model, conversation and day', async () => {
+    const emulator = testEmulator({ usage: { includedTokens: 10 } });
+    const { gateway } = callsTo(emulator);
+    const other = emulator.apiKeys.create('secret', { name: 'other' });
+    emulator.conversations.create({
+      id: 'talk',
+      messages: [
+        { role: 'user', content: 'Where is the boat?' },
+        { role: 'assistant', content: 'At the quay.' },
+      ],
+    });
+    const messages = [
+      { role: 'user', content: 'Where is the boat?' },
+      { role: 'assistant', content: 'At the quay.' },
+      { role: 'user', content: 'And the crew?' },
+    ];
+    await gateway('POST', '/v1/chat/completions', { model: 'atlas-small', messages });
+    await gateway('POST', '/v1/chat/completions', ask('a', 'atlas-large'), { authorization: `Bearer ${other}` });
+    emulator.clock.advance(86_400_000);
+    await gateway('POST', '/v1/chat/completions', ask('b'), { 'x-emulator-conversation': 'named' });
+    emulator.apiKeys.delete(other);
+    const cost = async (by: string) => (await control(emulator)('GET', `/_emulator/usage?by=${by}`)).body;
+    const tokens = emulator.requests.map(
+      (request) => (request.tokens?.prompt ?? 0) + (request.tokens?.completion ?? 0),
     );
-    await call('PATCH', '/conversations/talk/messages/req', { excluded: true });
-    expect(await states()).not.toContain('six in the morning');
-    emulator.conversations.append('talk', [
-      {
-        role: 'user',
-        content: 'Actually, we decided to write CSV files instead of Parquet files because the finance team asked.',
-      },
+    const [a = 0, b = 0, c = 0] = tokens;
+
+    const byKey = await cost('key');
+    const sums = (report: { groups: { id: string; tokens: number }[] }) =>
+      Object.fromEntries(report.groups.map(({ id, tokens }) => [id, tokens]));
+
+    expect(byKey.groups.map(({ name, requests }: { name: string; requests: number }) => [name, requests])).toEqual([
+      ['first secret key', 2],
+      ['other', 1],
     ]);
-    expect(await states()).not.toContain('We decided to write Parquet files');
+    expect(byKey.total).toMatchObject({ requests: 3, tokens: a + b + c });
+    expect(byKey.total.prompt + byKey.total.completion).toBe(a + b + c);
+    expect(byKey.overageCost).toBeCloseTo(((a + b + c - 10) * 2) / 1e6);
+    expect(sums(await cost('model'))).toEqual({ 'atlas-small': a + c, 'atlas-large': b });
+    expect(sums(await cost('conversation'))).toEqual({ talk: a, '': b, named: c });
+    expect(sums(await cost('day'))).toEqual({ '2026-01-15': a + b, '2026-01-16': c });
+    expect((await callsTo(emulator).gateway('GET', '/v1/usage')).body.tokens_used).toBe(a + b + c);
+    expect((await control(emulator)('GET', '/_emulator/overview')).body.usageByDay).toHaveLength(3);
+  });
+});
+
+describe('an upload', () => {
+  test('leads to its request, has a preview, and can be deleted', async () => {
+    const emulator = testEmulator();
+    const form = new FormData();
+    form.set('file', new Blob(['Hello, harbour.'], { type: 'text/plain' }), 'note.txt');
+    form.set('purpose', 'test');
+    const headers = { authorization: `Bearer ${emulator.apiKeys.secret}` };
+    await emulator.fetch('http://emulator.test/v1/files', { method: 'POST', headers, body: form });
+    const bare = control(emulator);
+    const [file] = (await bare('GET', '/_emulator/files')).body;
+    const preview = await emulator.fetch(`http://emulator.test/_emulator/files/${file.id}/content?bytes=5`);
+
+    expect(file).toMatchObject({ filename: 'note.txt', contentType: 'text/plain' });
+    expect(emulator.request(file.requestId)?.file).toBe(file.id);
+    expect(await preview.text()).toBe('Hello');
+    expect((await bare('DELETE', `/_emulator/files/${file.id}`)).body).toEqual({ ok: true });
+    expect((await bare('DELETE', `/_emulator/files/${file.id}`)).status).toBe(404);
+    expect(emulator.files.list()).toEqual([]);
+  });
+});
+
+describe('a case', () => {
+  const failing = async (seed = 'theirs') => {
+    const emulator = testEmulator({ seed });
+    emulator.conversations.create({ id: 'talk', messages: readTranscript(TRANSCRIPT).messages });
+    emulator.memory.create({ type: 'fact', key: 'city', content: 'Oslo' });
+    await emulator.compact('talk', 'aggressive');
+    emulator.chat.on(/harbour/i, { json: { open: 'seven' } });
+    emulator.faults.add({ match: { path: '/v1/usage' }, respond: { status: 500 }, times: 3 });
+    emulator.faults.add({ match: { path: '/v1/chat/completions' }, respond: { status: 503, message: 'Too busy' } });
+    const { gateway } = callsTo(emulator);
+    await gateway('POST', '/v1/chat/completions', ask('When does the harbour open?'));
+    await gateway('POST', '/v1/chat/completions', ask('When does the harbour open?'));
+    await (await openStream(emulator, 'A secret plan?')).text();
+    const shared = async (query = '') => (await control(emulator)('GET', `/_emulator/case?${query}`)).body;
+    return { emulator, shared };
+  };
+  const openedElsewhere = async (file: unknown, query = '') => {
+    const emulator = testEmulator({ seed: 'mine' });
+    const { status, body } = await control(emulator)('POST', `/_emulator/case${query}`, file);
+    return { emulator, status, body };
+  };
+
+  test('is opened elsewhere with its requests, faults, replies and data', async () => {
+    const { emulator: theirs, shared } = await failing();
+    const file = await shared('note=Why?');
+    const { emulator, body } = await openedElsewhere(file, '?rearm=true');
+
+    expect(body).toEqual({ requests: 3, faults: 2, replies: 1, state: true });
+    expect(file).toMatchObject({ format: 'context-gateway-emulator/case', version: 1, note: 'Why?', masked: [] });
+    expect(JSON.parse(JSON.stringify(emulator.state()))).toEqual(JSON.parse(JSON.stringify(theirs.state())));
+    expect(emulator.requests.map(({ isImported: _, ...record }) => JSON.parse(JSON.stringify(record)))).toEqual(
+      file.requests,
+    );
+    expect(emulator.requests.every(({ isImported }) => isImported)).toBe(true);
+    expect(emulator.faults.list().map(({ match, respond }) => [match.path, respond])).toEqual([
+      ['/v1/usage', { status: 500 }],
+      ['/v1/chat/completions', { status: 503, message: 'Too busy' }],
+    ]);
+    const [first] = emulator.requests;
+    await control(emulator)('POST', `/_emulator/requests/${first?.requestId}/resend`, {});
+    await expect.poll(() => emulator.requests.at(-1)?.status).toBe(503);
+    await control(emulator)('POST', `/_emulator/requests/${first?.requestId}/resend`, {});
+    await expect.poll(() => emulator.requests.at(-1)?.response?.body).toContain('{\\"open\\":\\"seven\\"}');
+  });
+
+  test('has the requests that a filter finds, as the page shows them, and so has the archive', async () => {
+    const { emulator, shared } = await failing();
+    const har = async (query: string) => (await control(emulator)('GET', `/_emulator/har?${query}`)).body;
+
+    expect((await shared('status=503')).requests).toHaveLength(1);
+    expect((await shared('q=secret%20plan')).requests).toMatchObject([{ path: '/v1/chat/completions', status: 200 }]);
+    expect((await shared('status=404')).requests).toEqual([]);
+    expect((await har('status=503')).log.entries).toMatchObject([{ response: { status: 503 } }]);
+    expect((await har('')).log.entries).toHaveLength(3);
+    expect((await har('colour=red')).error).toMatch(/colour/);
+  });
+
+  test('hides keys on request: who opens it keeps theirs, and owns the data', async () => {
+    const { emulator: theirs, shared } = await failing();
+    const file = await shared('mask=keys');
+    const text = JSON.stringify(file);
+    for (const hidden of ['theirs', theirs.apiKeys.secret, theirs.sessionToken, theirs.state().apiKeys[0]?.hash])
+      expect(text).not.toContain(`"${hidden}"`);
+
+    const { emulator } = await openedElsewhere(file);
+    const { context, gateway } = callsTo(emulator);
+
+    expect((await context('GET', '/api/context?conversationId=talk')).status).toBe(200);
+    expect((await context('GET', '/api/memory')).body.memories ?? emulator.memory.all()).toHaveLength(1);
+    expect((await gateway('GET', '/v1/presets')).status).toBe(200);
+    expect(emulator.state().seed).toBe('mine');
+  });
+
+  test('hides what people wrote on request, and nothing that names or counts', async () => {
+    const { shared } = await failing();
+    const file = await shared('mask=prompts');
+    const text = JSON.stringify(file);
+
+    for (const word of ['harbour', 'Parquet', 'secret plan', 'Oslo', 'seven', 'invoice'])
+      expect(text.toLowerCase()).not.toContain(word.toLowerCase());
+    expect(JSON.parse(file.requests[0].body)).toEqual({
+      model: 'atlas-small',
+      messages: [{ role: 'user', content: 'xxxx xxxx xxx xxxxxxx xxxx?' }],
+    });
+    expect(file.requests[0].response.body).toContain('Too busy');
+    expect((await openedElsewhere(file)).status).toBe(200);
+  });
+
+  test('has no key of a prompt, masked or not', async () => {
+    const { emulator, shared } = await failing();
+    const key = emulator.apiKeys.secret;
+    const body = { model: 'atlas-small', messages: [{ role: 'user', content: `My key is ${key}.` }] };
+    await callsTo(emulator).gateway('POST', '/v1/chat/completions', body);
+
+    for (const mask of ['', 'mask=keys', 'mask=prompts']) {
+      const { requests } = await shared(mask);
+      expect(requests.at(-1).prompt.messages).toHaveLength(1);
+      expect(JSON.stringify(requests)).not.toContain(key);
+    }
+  });
+
+  test('masks prose wherever it stands: in fields that name something, in paths and in the idempotency key', async () => {
+    const { emulator, shared } = await failing();
+    const prose = 'a purple submarine';
+    const body = { model: prose, messages: [], status: prose, id: prose, code: prose };
+    const { gateway } = callsTo(emulator);
+    await gateway('POST', '/v1/chat/completions', body, { 'idempotency-key': prose });
+    await gateway('GET', `/v1/files/${encodeURIComponent(prose)}?conversationId=conv_${encodeURIComponent(prose)}`);
+
+    const { requests } = await shared('mask=prompts');
+
+    const kept = requests.map(({ response: _, ...request }: { response: unknown }) => request);
+    expect(JSON.stringify(kept)).not.toContain('purple');
+    expect(JSON.stringify(kept)).toContain('/v1/files/x%00xxxxxx%00xxxxxxxxx');
+  });
+
+  test('may have only some requests, and no data', async () => {
+    const { emulator, shared } = await failing();
+    const [first] = emulator.requests;
+    const file = await shared(`requests=${first?.requestId}&state=false`);
+
+    expect(file.requests.map(({ requestId }: { requestId: string }) => requestId)).toEqual([first?.requestId]);
+    expect(file.state).toBeUndefined();
+    expect((await shared('requests=none')).requests).toEqual([]);
+    const { body, emulator: other } = await openedElsewhere(file);
+    expect(body.state).toBe(false);
+    expect(other.conversations.list()).toEqual([]);
+  });
+
+  test.each([
+    { change: { format: 'other' }, error: /format/ },
+    { change: { requests: [{}] }, error: /requests\.0/ },
+    { change: { state: { seed: 'x' } }, error: /sequences/ },
+  ])('is refused if it is damaged: $change', async ({ change, error }) => {
+    const { shared } = await failing();
+    const { status, body, emulator } = await openedElsewhere({ ...(await shared()), ...change });
+
+    expect(status).toBe(400);
+    expect(body.error).toMatch(error);
+    expect(emulator.requests).toEqual([]);
+  });
+
+  test('is also an HTTP archive that follows HAR 1.2', async () => {
+    const { emulator } = await failing();
+    const { body, headers } = await control(emulator)('GET', '/_emulator/har?mask=prompts');
+    const pair = z.strictObject({ name: z.string(), value: z.string() });
+    const size = z.int().check(z.gte(-1));
+    const entry = z.strictObject({
+      startedDateTime: z.iso.datetime(),
+      time: z.number().check(z.gte(0)),
+      request: z.strictObject({
+        ...{ method: z.string(), url: z.url(), httpVersion: z.string(), cookies: z.array(z.unknown()) },
+        ...{ headers: z.array(pair), queryString: z.array(pair), headersSize: size, bodySize: size },
+        postData: z.optional(z.strictObject({ mimeType: z.string(), params: z.array(pair), text: z.string() })),
+      }),
+      response: z.strictObject({
+        ...{ status: z.int(), statusText: z.string(), httpVersion: z.string(), cookies: z.array(z.unknown()) },
+        ...{ headers: z.array(pair), redirectURL: z.string(), headersSize: size, bodySize: size },
+        content: z.strictObject({ size, mimeType: z.string(), text: z.string() }),
+      }),
+      cache: z.strictObject({}),
+      timings: z.strictObject({ send: z.number(), wait: z.number(), receive: z.number() }),
+      comment: z.optional(z.string()),
+    });
+    const log = z.strictObject({
+      version: z.literal('1.2'),
+      creator: z.strictObject({ name: z.string(), version: z.string() }),
+      pages: z.array(z.unknown()),
+      entries: z.array(entry),
+    });
+
+    const { entries } = z.parse(z.strictObject({ log }), body).log;
+
+    expect(headers.get('content-disposition')).toContain('requests.har');
+    expect(entries.map(({ response, comment }) => [response.status, comment?.split(',')[0]])).toEqual([
+      [503, 'fault: status 503'],
+      [200, undefined],
+      [200, expect.stringMatching(/events$/)],
+    ]);
+    for (const { time, timings } of entries) expect(timings.send + timings.wait + timings.receive).toBe(time);
+    expect(JSON.stringify(body)).not.toContain('harbour');
   });
 });

@@ -133,6 +133,7 @@ export const SECRET = 'harbour-seal-1987';
 export const DECISION = 'we decided to use Postgres';
 /** Words of what a strong compaction may lose, and how one would ask about it. */
 export const LOSSES: readonly (readonly [string, string])[] = [
+  ['should not sell spaces', 'May terminals sell spaces they do not own?'],
   ['as the mail queue', 'What do we use as the mail queue?'],
   ['somebody has restored', 'Which backups do we need?'],
   ['may only sell from its quota', 'What may a terminal sell offline?'],

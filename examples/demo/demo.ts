@@ -142,10 +142,10 @@ await using talk = createConversation({
   model,
   store: emulatorStore(emulator),
   contextWindow: 1500,
-  onCompaction: ({ tokens, diff }) =>
+  onCompaction: ({ tokens, diff, onlyInHistory }) =>
     fact(
       'compacted',
-      `${number(tokens.before)} to ${number(tokens.after)} tokens, ${diff.lost.length} statements lost`,
+      `${number(tokens.before)} to ${number(tokens.after)} tokens, ${onlyInHistory} messages only in the history, ${diff.lost.length} statements lost`,
     ),
 });
 await talk.compact('light');

@@ -24,13 +24,15 @@ export interface ContextMiddleware {
 }
 
 /**
- * Fits the prompts of any AI SDK model to its window, with the context of a conversation and what earlier messages say
- * about the input: `wrapLanguageModel({ model, middleware: contextMiddleware(conversation) })`.
+ * Keeps the prompts of any AI SDK model within its window, with the context of a conversation and earlier messages that match
+ * the input: `wrapLanguageModel({ model, middleware: contextMiddleware(conversation) })`.
  *
- * Pass all messages that your app has. The newest are sent as they are, calls of tools together with their results;
- * older ones are searched for the last message of the user, and what is found stands right before it. The context
- * stands right after the instructions. After each reply, the conversation is compacted in the background if due, and the
- * estimate of tokens is corrected by the reported usage, unless the call has tools or files. The messages are not stored.
+ * Pass all messages that your app has. The newest are sent unchanged, tool calls together with their results. Older ones
+ * are searched for the words of the user's last message, and the matches are added right before it. The context comes right
+ * after the instructions. The AI SDK's messages have no dates and names: to let the search find messages by these, set
+ * `providerOptions: { contextGateway: { createdAt, name } }` on each. After each reply, the conversation is compacted in
+ * the background if due, and the token estimate is corrected by the reported usage, unless the call has tools or
+ * files. The messages are not stored.
  *
  * @example
  * ```ts
@@ -84,7 +86,11 @@ export function contextMiddleware(
 
 /** A message for counting and searching. Only a message of the user begins a turn. */
 function asMessage(message: PromptMessage): ConversationMessage {
-  return { role: message.role === 'user' ? 'user' : 'assistant', content: textOf(message) };
+  const options = (message.providerOptions?.contextGateway ?? {}) as Record<string, unknown>;
+  const [name, createdAt] = [options.name, options.createdAt].map((value) => {
+    return typeof value === 'string' ? value : undefined;
+  });
+  return { role: message.role === 'user' ? 'user' : 'assistant', content: textOf(message), name, createdAt };
 }
 
 function textOf({ content }: PromptMessage): string {

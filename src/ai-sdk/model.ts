@@ -1,4 +1,10 @@
-import type { GatewayClient, RequestOptions } from '../index.js';
+import {
+  ConfigurationError,
+  type ExtendedReply,
+  type ExtendedTypes,
+  type GatewayClient,
+  type RequestOptions,
+} from '../index.js';
 import { toApiCallError } from './api-call-error.js';
 import { DIALECTS } from './dialect.js';
 import { toGatewayRequest } from './request.js';
@@ -8,13 +14,18 @@ import { toPartStream } from './stream-parts.js';
 
 /** A model of the Gateway, for one version of the provider interface. */
 export function createModel<Version extends Specification>(
-  gateway: GatewayClient<'send'>,
+  gateway: GatewayClient<ExtendedTypes>,
   modelId: string,
   specification: Version,
   sends: boolean,
 ): AiSdkModel<Version> {
   const dialect = DIALECTS[specification];
   const prepare = (options: CallOptions) => {
+    // Of the first provider interface, whose results are different. Only the last releases of ai 4 check the version.
+    if ('mode' in options)
+      throw new ConfigurationError(
+        'createAiSdkProvider needs ai 5, 6 or 7, and this call came from ai 4 or older: npm install ai@7.',
+      );
     const { params, unsupported } = toGatewayRequest(modelId, options, sends);
     const warnings: Warning<Version>[] = unsupported.map(({ feature, details }) => dialect.warning(feature, details));
     return { params, warnings };
@@ -31,17 +42,8 @@ export function createModel<Version extends Specification>(
       const call = gateway.chat.completions.create(body, requestOptions(options)).withResponse();
       const { data, response } = await call.catch((error) => Promise.reject(toApiCallError(error, body, gateway)));
       const choice = data.choices.find(({ index }) => index === 0);
-      const text = choice?.message.content ?? '';
       return {
-        content: [
-          ...(text === '' ? [] : [{ type: 'text' as const, text }]),
-          ...(choice?.message.tool_calls ?? []).map(({ id, function: { name, arguments: input } }) => ({
-            type: 'tool-call' as const,
-            toolCallId: id,
-            toolName: name,
-            input,
-          })),
-        ],
+        content: contentOf(choice?.message, sends),
         finishReason: dialect.finishReason(choice?.finish_reason),
         usage: dialect.usage(data.usage),
         warnings,
@@ -58,12 +60,27 @@ export function createModel<Version extends Specification>(
       const completion = await call.catch((error) => Promise.reject(toApiCallError(error, body, gateway)));
       const { includeRawChunks } = options;
       return {
-        stream: toPartStream(completion, { specification, warnings, includeRawChunks }),
+        stream: toPartStream(completion, { specification, warnings, includeRawChunks, sends }),
         request: { body },
         response: { headers: Object.fromEntries(completion.response.headers) },
       };
     },
   };
+}
+
+/** The text and the tool calls of a reply. Without the option that sends tools, its calls are not validated. */
+function contentOf(reply: ExtendedReply | undefined, sends: boolean) {
+  const text = reply?.content ?? '';
+  const toolCalls = (sends && reply?.tool_calls) || [];
+  return [
+    ...(text === '' ? [] : [{ type: 'text' as const, text }]),
+    ...toolCalls.map(({ id, function: { name, arguments: input } }) => ({
+      type: 'tool-call' as const,
+      toolCallId: id,
+      toolName: name,
+      input,
+    })),
+  ];
 }
 
 /** The AI SDK retries by itself. With the client's own retries, there would be nine attempts. */

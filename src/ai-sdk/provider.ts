@@ -1,5 +1,5 @@
 import { NoSuchModelError } from '@ai-sdk/provider';
-import { ConfigurationError, type GatewayClient, type Undocumented } from '../index.js';
+import { type CompletionForm, ConfigurationError, type ExtendedTypes, type GatewayClient } from '../index.js';
 import { DIALECTS } from './dialect.js';
 import { createModel } from './model.js';
 import type { AiSdkModel, Specification } from './specification.js';
@@ -9,11 +9,11 @@ export interface AiSdkProviderOptions<Version extends Specification = Specificat
   /** The version of the provider interface: `'v2'` for `ai` 5, `'v3'` for 6 and 7, `'v4'` for 7 alone. @default 'v3' */
   specification?: Version | undefined;
   /**
-   * `'send'`: tools, JSON formats, images and sampling parameters are sent, although the API does not document them.
+   * `extended`: tools, JSON formats, images and sampling parameters are sent, although the API does not document them.
    * Without it, they are left out with a warning, or rejected.
    * @default the option of the client
    */
-  undocumented?: 'send' | undefined;
+  completions?: CompletionForm<ExtendedTypes> | undefined;
 }
 
 /** A provider of the Gateway's models for the AI SDK. Call it with a model id. */
@@ -44,7 +44,7 @@ export interface AiSdkProvider<Version extends Specification = 'v3'> {
  * ```
  */
 export function createAiSdkProvider<Version extends Specification = 'v3'>(
-  gateway: GatewayClient<Undocumented>,
+  gateway: GatewayClient<ExtendedTypes>,
   options: AiSdkProviderOptions<Version> = {},
 ): AiSdkProvider<Version> {
   if (typeof gateway?.chat?.completions?.create !== 'function')
@@ -54,15 +54,11 @@ export function createAiSdkProvider<Version extends Specification = 'v3'>(
   if (!Object.hasOwn(DIALECTS, specification))
     throw new ConfigurationError("specification must be 'v2' (for ai 5), 'v3' (for ai 6 and 7) or 'v4' (for ai 7).");
 
-  const { undocumented } = options;
-  if (undocumented !== undefined && undocumented !== 'send')
-    throw new ConfigurationError("undocumented must be 'send', or absent.");
-  const sends = undocumented === 'send' || gateway.undocumented === 'send';
-  // The cast is true for a client with the option; with another, only documented parameters are used.
-  const client = (
-    sends && gateway.undocumented !== 'send' ? gateway.withOptions({ undocumented: 'send' }) : gateway
-  ) as GatewayClient<'send'>;
-  const languageModel = (modelId: string) => createModel(client, modelId, specification, sends);
+  const { completions } = options;
+  // The client checks the option.
+  const client = completions === undefined ? gateway : gateway.withOptions({ completions });
+  const { isExtended } = client.chat.completions;
+  const languageModel = (modelId: string) => createModel(client, modelId, specification, isExtended);
   return Object.assign((modelId: string) => languageModel(modelId), {
     specificationVersion: specification,
     languageModel,

@@ -110,7 +110,7 @@ function unsupported(functionality: string, message: string): UnsupportedFunctio
   return new UnsupportedFunctionalityError({ functionality, message });
 }
 
-const SENDS = "pass undocumented: 'send' to createAiSdkProvider";
+const SENDS = 'pass completions: extended to createAiSdkProvider';
 const NOT_SENT = `The API does not document it. It was not sent. To send it, ${SENDS}.`;
 
 /** The given settings that have no effect. */
@@ -125,7 +125,7 @@ function ignoredSettings(options: CallOptions): Unsupported[] {
   return [...features.map((feature) => ({ feature, details: NOT_SENT })), ...reasoningParts(prompt)];
 }
 
-/** What is left out even with `undocumented: 'send'`. */
+/** What is left out even with `completions: extended`. */
 function notSendable({ tools = [], prompt }: CallOptions): Unsupported[] {
   const others = tools.filter((tool) => !isFunction(tool));
   const details = 'It belongs to another provider. It was not sent.';

@@ -32,6 +32,7 @@ export interface CallTool {
 export interface PromptMessage {
   readonly role: string;
   readonly content: string | readonly PromptPart[];
+  readonly providerOptions?: Readonly<Record<string, object>> | undefined;
 }
 
 /** The options of a call that the AI SDK passes to a model. */
@@ -157,7 +158,7 @@ export interface AiSdkModel<Version extends Specification = 'v3'> {
   readonly specificationVersion: Version;
   readonly provider: string;
   readonly modelId: string;
-  /** With `undocumented: 'send'`, images at an HTTP URL, which the AI SDK then does not download. */
+  /** With `completions: extended`, images at an HTTP URL, which the AI SDK then does not download. */
   readonly supportedUrls: Record<string, RegExp[]>;
   /** A whole response. `generateText` calls it. */
   doGenerate(options: CallOptions): Promise<GenerateResult<Version>>;

@@ -4,6 +4,7 @@ import {
   type ChatCompletionStream,
   type CompletionUsage,
   type ExtendedChatCompletionChunk,
+  type ExtendedTypes,
   StreamTruncatedError,
   type ToolCallDelta,
 } from '../index.js';
@@ -17,11 +18,13 @@ export interface StreamPartOptions<Version extends Specification> {
   readonly specification: Version;
   readonly warnings: Warning<Version>[];
   readonly includeRawChunks: boolean | undefined;
+  /** Whether the reply may contain tool calls. */
+  readonly sends: boolean;
 }
 
 /** Converts a streamed completion to the AI SDK's parts. Reads only on demand. Cancelling it ends the request. */
 export function toPartStream<Version extends Specification>(
-  completion: ChatCompletionStream<'send'>,
+  completion: ChatCompletionStream<ExtendedTypes>,
   options: StreamPartOptions<Version>,
 ): ReadableStream<StreamPart<Version>> {
   const parts = partsOf(completion, options);
@@ -43,8 +46,8 @@ export function toPartStream<Version extends Specification>(
 const TEXT = { id: '0' };
 
 async function* partsOf<Version extends Specification>(
-  completion: ChatCompletionStream<'send'>,
-  { specification, warnings, includeRawChunks }: StreamPartOptions<Version>,
+  completion: ChatCompletionStream<ExtendedTypes>,
+  { specification, warnings, includeRawChunks, sends }: StreamPartOptions<Version>,
 ): AsyncGenerator<StreamPart<Version>, undefined> {
   let [hasMetadata, hasText, hasFailed] = [false, false, false];
   const pieces = new CharacterJoiner();
@@ -62,7 +65,7 @@ async function* partsOf<Version extends Specification>(
       if (text && !hasText) yield { type: 'text-start', ...TEXT };
       if (text) yield { type: 'text-delta', ...TEXT, delta: text };
       hasText ||= text !== '';
-      yield* tools.add(toolCalls);
+      if (sends) yield* tools.add(toolCalls); // otherwise they are not validated
       reason = finishReason ?? reason;
       usage = chunk.usage ?? usage;
     }

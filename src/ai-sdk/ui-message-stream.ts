@@ -1,14 +1,15 @@
-import type { ChatTurn, Recalled, ReplyStream } from '../conversation/index.js';
-import { toErrorData } from '../index.js';
+import type { ChatTurn, FoundMessage, ReplyStream } from '../conversation/index.js';
+import { APIAbortError, toErrorData } from '../index.js';
 
 /** A chunk of a message for `useChat`. The same in `ai` 5, 6 and 7. */
 export type UIMessageChunk =
-  | { type: 'start' }
-  | { type: 'data-recalled'; data: Recalled[] }
+  | { type: 'start'; messageId?: string }
+  | { type: 'data-recalled'; data: FoundMessage[] }
   | { type: 'text-start'; id: string }
   | { type: 'text-delta'; id: string; delta: string }
   | { type: 'text-end'; id: string }
   | { type: 'error'; errorText: string }
+  | { type: 'abort' }
   | { type: 'finish'; messageMetadata?: TurnMetadata };
 
 /** The metadata of a message: the turn without its text. */
@@ -22,8 +23,9 @@ export interface UIMessageStreamOptions {
 
 /**
  * Streams a reply to `useChat`: `createUIMessageStreamResponse({ stream: toUIMessageStream(conversation.stream(input)) })`.
- * Reads the reply, like a loop. What was recalled is a data part, `data-recalled`. The turn is the message's metadata:
- * messages with ids, usage, report. If the page leaves, the reply is stopped, and its text so far is kept.
+ * Reads the reply from its start. The message has the reply's id. The recalled messages are a data part, `data-recalled`. The
+ * metadata of the message is the turn: messages with ids, usage, report. If the page is closed, the reply is stopped, and
+ * its text so far is stored; with the option `background`, it continues.
  */
 export function toUIMessageStream(
   reply: ReplyStream,
@@ -53,12 +55,12 @@ async function* chunksOf(
   texts: AsyncIterator<string>,
   onError: (error: unknown) => string,
 ): AsyncGenerator<UIMessageChunk, undefined> {
-  yield { type: 'start' };
   let hasText = false;
   let failure: { error: unknown } | undefined;
   try {
     for (let step = await texts.next(); !step.done; step = await texts.next()) {
       if (!hasText) {
+        yield { type: 'start', messageId: reply.id }; // not before: with an id, the page shows a message
         const { recalled = [] } = reply.report ?? {};
         if (recalled.length > 0) yield { type: 'data-recalled', data: recalled };
         yield { type: 'text-start', ...TEXT };
@@ -73,7 +75,9 @@ async function* chunksOf(
   const turn = await reply.final().catch((error: unknown) => {
     failure ??= { error };
   });
-  if (failure !== undefined) yield { type: 'error', errorText: onError(failure.error) };
+  if (!hasText && failure !== undefined) yield { type: 'start' };
+  if (APIAbortError.is(failure?.error)) yield { type: 'abort' };
+  else if (failure !== undefined) yield { type: 'error', errorText: onError(failure.error) };
   if (turn === undefined) return;
   const { completion: _, text: __, ...messageMetadata } = turn;
   yield { type: 'finish', messageMetadata };

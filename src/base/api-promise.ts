@@ -20,7 +20,7 @@ export class APIPromise<T> implements Promise<T> {
     this.#result = result;
   }
 
-  /** The data together with status, headers, rate limit and attempts. */
+  /** The data together with status, headers, rate limit and attempts. For a `ParsedReply`, with its completion too. */
   withResponse(): Promise<WithResponse<T>> {
     return this.#result;
   }

@@ -18,6 +18,8 @@ export interface RateLimit {
   readonly remaining: number | undefined;
   /** When the window ends, by the service's clock. */
   readonly resetAt: Date | undefined;
+  /** Milliseconds from this response to the end of the window, whatever the local clock shows. */
+  readonly resetAfter: number | undefined;
   /** The three headers as received. */
   readonly raw: {
     readonly limit: string | undefined;

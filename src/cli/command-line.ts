@@ -22,7 +22,7 @@ export function readCommandLine(args: readonly string[]): CommandLine {
   const [first] = args;
   const end = args.indexOf('--'); // after it, everything is a text
   const words = end === -1 ? args : args.slice(0, end);
-  const operation = OPERATIONS.find(({ command }) => command === args.slice(0, wordsOf(command)).join(' '));
+  const operation = OPERATIONS.find(({ command }) => command === args.slice(0, wordCount(command)).join(' '));
   if (first === undefined || first === 'help' || words.includes('--help') || words.includes('-h'))
     return { kind: 'help', operation };
   if (first === '--version') return { kind: 'version' };
@@ -31,7 +31,7 @@ export function readCommandLine(args: readonly string[]): CommandLine {
     return { kind: 'mcp' };
   }
   if (operation === undefined) throw unknownCommand(first);
-  return { kind: 'operation', operation, ...readArguments(operation, args.slice(wordsOf(operation.command))) };
+  return { kind: 'operation', operation, ...readArguments(operation, args.slice(wordCount(operation.command))) };
 }
 
 function readArguments({ command, parameters }: Operation, args: readonly string[]) {
@@ -97,7 +97,7 @@ ${commands.join('\n')}
 
 Reads CONTEXT_GATEWAY_BASE_URL, CONTEXT_GATEWAY_API_KEY (for usage) and CONTEXT_GATEWAY_SESSION_TOKEN (for the others).
 --json prints the result as JSON. CONTEXT_GATEWAY_LOG=debug prints what each call does.
-Exit codes: 0; 1 when a call fails; 2 for a wrong command.
+Exit codes: 0 for success, 1 when a call fails, 2 for an invalid command.
 `;
 }
 
@@ -106,6 +106,6 @@ function wordOf(parameter: string): string {
   return parameter.replace(/Id$/, '');
 }
 
-function wordsOf(command: string): number {
+function wordCount(command: string): number {
   return command.split(' ').length;
 }

@@ -8,7 +8,7 @@ const TOOLS = OPERATIONS.filter(({ tool }) => tool !== undefined);
 /**
  * Creates an MCP server whose tools are the operations.
  *
- * @throws {UsageError} when the SDK, an optional peer, is not installed
+ * @throws {UsageError} when the SDK, an optional peer, is not installed or has no such files
  */
 async function createMcpServer(clients: Clients, version: string): Promise<Server> {
   const { Server, CallToolRequestSchema, ListToolsRequestSchema } = await load();
@@ -50,7 +50,8 @@ async function load() {
     const { CallToolRequestSchema, ListToolsRequestSchema } = await import('@modelcontextprotocol/sdk/types.js');
     return { Server, CallToolRequestSchema, ListToolsRequestSchema };
   } catch (cause) {
-    const message = 'mcp needs the MCP SDK: npm install @modelcontextprotocol/sdk, in the same project.';
+    const message =
+      'mcp needs the MCP SDK from 1.17 to 1.x: npm install @modelcontextprotocol/sdk@1, in the same project.';
     throw new UsageError(message, { cause });
   }
 }

@@ -1,4 +1,4 @@
-import { History } from '../conversation/memory.js';
+import { History } from '../conversation/search/history.js';
 import type {
   CompactParams,
   ContextClient,
@@ -48,7 +48,7 @@ const types = ['preference', 'fact', 'constraint', 'definition'] as const;
 export const OPERATIONS: readonly Operation[] = [
   {
     command: 'usage',
-    description: 'The tokens used in a period, by model',
+    description: 'Show the tokens used in a period, by model',
     effect: 'reads',
     parameters: {
       start: { description: 'The first day, as 2026-01-31', format: 'DATE' },
@@ -60,7 +60,7 @@ export const OPERATIONS: readonly Operation[] = [
   {
     command: 'context show',
     tool: 'retrieve',
-    description: 'The context of a conversation: its summary, its pinned messages and its token counts',
+    description: 'Show the context of a conversation: its summary, pinned messages and token counts',
     effect: 'reads',
     parameters: { conversationId },
     run: ({ context }, { conversationId = '' }, options) => run(context.retrieve(conversationId, options)),
@@ -85,7 +85,7 @@ export const OPERATIONS: readonly Operation[] = [
     parameters: {
       conversationId,
       messageId,
-      category: { description: 'What it is', values: ['decision', 'requirement', 'reference', 'other'] },
+      category: { description: 'Its category', values: ['decision', 'requirement', 'reference', 'other'] },
     },
     run: ({ context }, { conversationId = '', messageId = '', category }, options) =>
       run(context.pin(conversationId, { messageId, category } as PinParams, options)),
@@ -120,7 +120,7 @@ export const OPERATIONS: readonly Operation[] = [
   {
     command: 'memory list',
     tool: 'memory_list',
-    description: 'What the service remembers about the user',
+    description: 'List what the service remembers about the user',
     effect: 'reads',
     parameters: { type: { description: 'Items of this type only', values: types }, workspaceId },
     run: ({ context }, { type, workspaceId }, options) =>
@@ -132,7 +132,7 @@ export const OPERATIONS: readonly Operation[] = [
     description: 'Remember something about the user. An item with the same type and key is updated',
     effect: 'writes',
     parameters: {
-      type: { description: 'What it is', required: true, values: types },
+      type: { description: 'The type of the item', required: true, values: types },
       key: { description: 'Its name, such as editor', required: true },
       content: { description: 'What to remember', required: true },
       workspaceId,
@@ -143,7 +143,7 @@ export const OPERATIONS: readonly Operation[] = [
   {
     command: 'memory delete',
     tool: 'memory_delete',
-    description: 'Delete an item of the memory for good',
+    description: 'Delete a memory item permanently',
     effect: 'deletes',
     parameters: { memoryId: { description: 'The id of the item', required: true } },
     run: ({ context }, { memoryId = '' }, options) => run(context.memory.delete(memoryId, options)),
@@ -185,7 +185,7 @@ async function search(
     ...rollingSummary.decisions.map((one) => ({
       section: 'decision',
       id: one.id,
-      text: `${one.decision} ${one.reason}`,
+      text: one.reason ? `${one.decision} (${one.reason})` : one.decision,
     })),
     ...texts('goal', rollingSummary.goals),
     ...texts('requirement', rollingSummary.requirements),
@@ -207,6 +207,6 @@ async function search(
     })),
   ];
   const index = new History(entries.map(({ text }) => ({ role: 'user', content: text })));
-  const found = index.search(query, { limit: 10, neighbours: false });
+  const found = index.search(query, 10);
   return found.flatMap(({ position }) => entries[position] ?? []);
 }

@@ -1,7 +1,7 @@
 import { ContextClient, ContextGatewayError, GatewayClient, RequestValidationError } from '../index.js';
 import { helpText, readCommandLine, UsageError } from './command-line.js';
 import type { Clients } from './operations.js';
-import { inJSON, inTables } from './tables.js';
+import { inJSON, inTables, printable } from './tables.js';
 
 /** The process of the command. */
 export interface CommandContext {
@@ -26,7 +26,7 @@ export async function runCommand(args: readonly string[], context: CommandContex
     return 0;
   } catch (error) {
     if (!(error instanceof UsageError) && !ContextGatewayError.is(error)) throw error;
-    err(`context-gateway: ${inTermsOfTheCommand(error.message)}\n`);
+    err(`context-gateway: ${printable(inTermsOfTheCommand(error.message))}\n`);
     return error instanceof UsageError || error instanceof RequestValidationError ? 2 : 1;
   } finally {
     await clients.close();

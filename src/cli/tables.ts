@@ -6,11 +6,18 @@ export function inTables(value: unknown): string {
   return `${blocksOf('', value).join('\n\n')}\n`;
 }
 
-/** A result as JSON. Also escapes what JSON does not and a terminal would obey. Ends with a line end. */
+/** A result as JSON. Ends with a line end. */
 export function inJSON(value: unknown): string {
-  const text = JSON.stringify(value, null, 2);
+  return `${printable(JSON.stringify(value, null, 2))}\n`;
+}
+
+/** Escapes what a terminal would obey, except line ends: escape sequences, and changes of the direction of text. */
+export function printable(text: string): string {
   const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return `${text.replace(/[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, escaped)}\n`;
+  return text.replace(
+    /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+    escaped,
+  );
 }
 
 function blocksOf(heading: string, value: unknown): string[] {

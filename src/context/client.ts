@@ -1,19 +1,20 @@
 import * as z from 'zod/mini';
 import type { APIPromise } from '../base/api-promise.js';
 import type { Runtime } from '../base/runtime.js';
+import { type ClientState, RetryBudget } from '../call/call.js';
+import { ServiceClient } from '../call/client.js';
 import { ConfigurationError } from '../errors/base.js';
+import { MemoryRateLimiter } from '../rate-limit/memory-rate-limiter.js';
 import {
   type ClientOptions,
   type Credential,
   checkClientOptions,
   checkedElsewhere,
   clientOptions,
-} from '../transport/arguments/client-options.js';
-import { credentialReader } from '../transport/arguments/credential.js';
-import { checkHeaderName, FOR_CREDENTIALS } from '../transport/arguments/request.js';
-import type { RequestOptions } from '../transport/arguments/request-options.js';
-import type { Shared } from '../transport/call/call.js';
-import { ServiceClient } from '../transport/client.js';
+} from '../request/client-options.js';
+import { credentialReader } from '../request/credential.js';
+import type { RequestOptions } from '../request/request-options.js';
+import { checkHeaderName, FOR_CREDENTIALS } from '../validation/headers.js';
 import { Memory } from './memory.js';
 import {
   type CompactionResult,
@@ -79,12 +80,12 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
   /** What the service remembers about the user. */
   readonly memory: Memory;
   /** The state of the users that `forUser` was called for last, by token. */
-  readonly #users = new Map<Credential, Shared>();
+  readonly #users = new Map<Credential, ClientState>();
 
   constructor(options?: ContextClientOptions);
   /** @internal */
-  constructor(options?: ContextClientOptions, shared?: Shared, runtime?: Runtime);
-  constructor(given: ContextClientOptions = {}, shared?: Shared, runtime?: Runtime) {
+  constructor(options?: ContextClientOptions, shared?: ClientState, runtime?: Runtime);
+  constructor(given: ContextClientOptions = {}, shared?: ClientState, runtime?: Runtime) {
     const options = checkClientOptions(given, optionsSchema, 'sessionToken');
     const { name, scheme } = checkSessionHeader(options.sessionHeader);
     const kind = { option: 'sessionToken', variable: 'CONTEXT_GATEWAY_SESSION_TOKEN', findProblem: findTokenProblem };
@@ -110,8 +111,9 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
    */
   forUser(sessionToken: Credential): ContextClient {
     if (!sessionToken) throw new ConfigurationError('forUser needs the session token of the user.');
-    const shared = this.#users.get(sessionToken) ?? this.sharedForUser();
-    const client = new ContextClient({ ...this.ownOptions, sessionToken }, shared);
+    const own = this.ownParts();
+    const shared = this.#users.get(sessionToken) ?? stateForUser(own.shared);
+    const client = new ContextClient({ ...own.options, sessionToken }, shared);
     this.#users.delete(sessionToken); // so that the order is that of the last use
     this.#users.set(sessionToken, shared);
     const [oldest] = this.#users.keys();
@@ -311,4 +313,16 @@ function explain(status: number, route: string): string | undefined {
   if (status === 404 && !route.includes('/memory'))
     return 'Use the ids of the application that stores the conversation: this API creates none.';
   return undefined;
+}
+
+/** The state of a client for another user: the same connections, with limits of its own. */
+function stateForUser(state: ClientState): ClientState {
+  const { runtime, limiter } = state;
+  const isOurs = limiter instanceof MemoryRateLimiter;
+  return {
+    ...state,
+    limiter: isOurs ? new MemoryRateLimiter(runtime) : limiter,
+    budget: new RetryBudget(),
+    rateLimits: new Map(),
+  };
 }

@@ -1,9 +1,10 @@
 import { APIPromise } from '../base/api-promise.js';
 import type { WithResponse } from '../base/response-info.js';
-import { checkArguments } from '../transport/arguments/request.js';
-import type { RequestOptions } from '../transport/arguments/request-options.js';
-import { Resource } from '../transport/resource.js';
-import type { ResponseSpec } from '../transport/response/service-response.js';
+import { Resource } from '../call/resource.js';
+import type { Transport } from '../call/transport.js';
+import { checkArguments } from '../request/request.js';
+import type { RequestOptions } from '../request/request-options.js';
+import type { ResponseSpec } from '../response/service-response.js';
 import {
   type MemoryCreateParams,
   type MemoryListParams,
@@ -144,7 +145,7 @@ export class Memory extends Resource {
     const given = checkArguments(memoryCreateBodySchema, params);
     const { type, key, content, workspaceId } = given;
     const scope = workspaceId === undefined ? {} : { workspaceId };
-    const optionsOfWrite = this.transport.optionsAfter(options);
+    const optionsOfWrite = optionsAfter(options, this.transport.limits);
     const known = (await this.list({ ...scope, type }, options)).find((item) => item.type === type && item.key === key);
     const write =
       known === undefined
@@ -171,4 +172,14 @@ export class Memory extends Resource {
       options,
     );
   }
+}
+
+/** The options of the second of two requests: with what is left then of the deadline of both. */
+function optionsAfter(options: RequestOptions | undefined, limits: Transport['limits']): () => RequestOptions {
+  const given = { ...options };
+  const deadline = given.deadline ?? limits.deadline;
+  if (deadline === undefined) return () => given;
+  const endsAt = limits.runtime.now() + deadline;
+  // Too little time ends the second request with the error of a deadline.
+  return () => ({ ...given, deadline: Math.max(1, endsAt - limits.runtime.now()) });
 }

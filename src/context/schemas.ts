@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import type { ResponseSpec } from '../response/service-response.js';
 import {
   conversationText,
   count,
@@ -8,8 +9,7 @@ import {
   requiredText,
   timestamp,
   wireObject,
-} from '../base/fields.js';
-import type { ResponseSpec } from '../transport/response/service-response.js';
+} from '../validation/fields.js';
 
 /** How much a compaction removes. */
 export type CompactionLevel = 'light' | 'deep' | 'aggressive';

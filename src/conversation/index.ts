@@ -1,4 +1,4 @@
-export { type Conversation, createConversation } from './conversation.js';
+export { diffSummaries } from './context/receipt.js';
 export type {
   BuiltPrompt,
   ChatTurn,
@@ -9,12 +9,14 @@ export type {
   ConversationMessage,
   Dropped,
   EntrySection,
+  FoundMessage,
   LostEntry,
+  Match,
+  MessageSource,
   PromptMessage,
   PromptReport,
-  Recalled,
+  RecordedReply,
   ReplyStream,
-  SearchResult,
   SentPrompt,
   StoredMessage,
   SummaryDiff,
@@ -34,16 +36,20 @@ export {
   type FitState,
   type FittedPrompt,
   fitToBudget,
-} from './prompt.js';
-export type { ConversationSearch, SearchHit } from './recall.js';
-export { diffSummaries } from './receipt.js';
-export { renderContext } from './render.js';
-export { readTurn, type TurnEvent } from './reply.js';
+} from './prompt/fit.js';
+export { sources } from './prompt/recall.js';
+export { renderContext } from './prompt/render.js';
+export { estimateTokens } from './prompt/tokens.js';
+export type { ConversationSearch } from './search/search.js';
 export {
+  type AppendPlace,
   ConversationConflictError,
   type ConversationState,
   type ConversationStore,
+  ConversationStoreError,
   memoryStore,
   type StoredConversation,
+  type StoredRow,
 } from './store.js';
-export { estimateTokens } from './tokens.js';
+export { type Conversation, createConversation } from './turn/conversation.js';
+export { readTurn, type TurnEvent, toResponse } from './turn/reply.js';

@@ -6,6 +6,7 @@ import { APIAbortError, APITimeoutError, type RequestOptions } from '../index.js
 export class Background {
   readonly #tasks = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
+  readonly #ending = new AbortController();
   readonly #report: (error: unknown) => void;
 
   constructor(report: (error: unknown) => void) {
@@ -14,6 +15,11 @@ export class Background {
 
   get signal(): AbortSignal {
     return this.#closing.signal;
+  }
+
+  /** Aborted a few seconds after `close`, for a turn that is being stored. */
+  get ended(): AbortSignal {
+    return this.#ending.signal;
   }
 
   readonly onError = (error: unknown): void => {
@@ -32,18 +38,15 @@ export class Background {
     return this.run(task.catch(this.onError));
   }
 
-  /** Resolves when the tasks that run now have ended. */
-  async settled(): Promise<void> {
-    await Promise.allSettled([...this.#tasks]);
-  }
-
   /** Resolves when no task runs. */
   async idle(): Promise<void> {
-    while (this.#tasks.size > 0) await this.settled();
+    while (this.#tasks.size > 0) await Promise.allSettled(this.#tasks);
   }
 
   close(): void {
     this.#closing.abort();
+    const timer = systemRuntime.setTimer(() => this.#ending.abort(), STORING);
+    void this.idle().finally(() => systemRuntime.clearTimer(timer));
   }
 }
 
@@ -65,10 +68,21 @@ export class Limits {
     return { signal, timeout, maxRetries, deadline: this.#left() };
   }
 
-  /** Waits for other work. An abort or a timeout ends the wait, not the work. */
-  within<T>(what: string, work: () => T | Promise<T>, longest = this.#options.timeout ?? TIMEOUT): Promise<T> {
-    const waiting = async (): Promise<T> => untilAborted(Promise.resolve(work()), this.signal);
-    return within(what, waiting, Math.min(longest, this.#left() ?? longest));
+  /** Waits for other work, such as a function of the app's store. An abort or a timeout ends the wait, not the work. */
+  async within<T>(what: string, work: () => T | Promise<T>, longest = this.#options.timeout ?? TIMEOUT): Promise<T> {
+    const most = Math.min(longest, this.#left() ?? longest);
+    let timer: unknown;
+    const late = new Promise<never>((_, reject) => {
+      timer = systemRuntime.setTimer(() => reject(timeoutError(`${what} took longer than ${most} ms.`)), most);
+    });
+    const done = untilAborted(Promise.resolve().then(work), this.signal);
+    return Promise.race([done, late]).finally(() => systemRuntime.clearTimer(timer));
+  }
+
+  /** The limits for storing the turn. A turn that was stopped is stored too, and has a few seconds for it. */
+  storing(): Limits {
+    const isOver = this.signal?.aborted === true || this.#end <= systemRuntime.now();
+    return isOver ? new Limits({ timeout: STORING }) : this;
   }
 
   #left(): number | undefined {
@@ -81,16 +95,8 @@ export class Limits {
 
 /** Milliseconds, as for a request. */
 const TIMEOUT = 60_000;
-
-/** Waits for a function of the app, such as one of its store. A timeout ends the wait, not the work. */
-export function within<T>(what: string, work: () => T | Promise<T>, longest = TIMEOUT): Promise<T> {
-  let timer: unknown;
-  const late = new Promise<never>((_, reject) => {
-    timer = systemRuntime.setTimer(() => reject(timeoutError(`${what} took longer than ${longest} ms.`)), longest);
-  });
-  const done = Promise.resolve().then(work);
-  return Promise.race([done, late]).finally(() => systemRuntime.clearTimer(timer));
-}
+/** Milliseconds to store a turn that was stopped, or whose conversation was closed. */
+const STORING = 5_000;
 
 function timeoutError(message: string): APITimeoutError {
   return new APITimeoutError(message, { kind: 'deadline', phase: 'connect', sent: 'no' });

@@ -1,17 +1,14 @@
-import {
-  type ChatMessage,
-  type CompactionLevel,
-  type CompactionResult,
-  type CompletionUsage,
-  type ContextMetadata,
-  type PinnedMemoryItem,
-  RequestValidationError,
-  type RollingSummary,
-  type StreamedChatCompletion,
-  type UserMemoryItem,
+import type {
+  ChatMessage,
+  CompactionLevel,
+  CompactionResult,
+  CompletionUsage,
+  ContextMetadata,
+  PinnedMemoryItem,
+  RollingSummary,
+  StreamedChatCompletion,
+  UserMemoryItem,
 } from '../index.js';
-
-export { toWellFormed as wellFormed } from '../base/unicode.js';
 
 /** A message of a conversation. */
 export interface ConversationMessage extends ChatMessage {
@@ -25,6 +22,22 @@ export interface ConversationMessage extends ChatMessage {
   excluded?: boolean | undefined;
   /** Whether the message is a reply that was stopped or cut off. */
   stopped?: boolean | undefined;
+  /**
+   * Of a reply: the best ten messages that its prompt repeated, for a page that shows sources. Set when a turn is stored.
+   * See `sources`.
+   */
+  recalled?: readonly MessageSource[] | undefined;
+}
+
+/** What a stored reply keeps of a message that its prompt repeated, or of a lost statement. */
+export interface MessageSource {
+  /** The message's id. A lost statement has none, nor has a message that your app stored without one. */
+  id?: string | undefined;
+  /** Only without an id. */
+  text?: string | undefined;
+  /** As in `FoundMessage`. */
+  score: number;
+  match: Match;
 }
 
 /** A message as it is stored. */
@@ -114,8 +127,10 @@ export interface Dropped {
   reason: 'budget' | 'excluded';
 }
 
-/** An earlier message that a prompt repeats because it matches the input, or a statement that compactions lost. */
-export interface Recalled {
+/** A message that a search found, or a statement that compactions lost. */
+export interface FoundMessage {
+  /** Its place in the conversation, from 0. -1 for a lost statement. */
+  position: number;
   /** The message's id, if it has one. */
   id?: string | undefined;
   /** `summary` for a lost statement. */
@@ -123,11 +138,20 @@ export interface Recalled {
   name?: string | undefined;
   /** ISO 8601. */
   createdAt?: string | undefined;
-  /** The text that was sent: the message, or the part of a long one that matches. */
+  /** The text: the message, or the part of a long one that matches. */
   text: string;
+  /** From 0 to 1: 1 is the best match, which may be one of the newest messages, and is then not recalled. */
+  score: number;
+  match: Match;
 }
 
-/** The composition of a prompt. Token counts are exact with `countTokens`, and otherwise estimates on the safe side. */
+/**
+ * Why a message was found. `words`: it shares words, names or dates with the input. `beside`: it stands near messages
+ * that do. `search`: the app's own search found it.
+ */
+export type Match = 'words' | 'beside' | 'search';
+
+/** What a prompt consists of. Token counts are exact with `countTokens`, and otherwise estimates. */
 export interface PromptReport {
   tokens: { instructions: number; context: number; tail: number; recalled: number; input: number; total: number };
   /** Maximum tokens of the prompt. */
@@ -136,7 +160,7 @@ export interface PromptReport {
   included: ContextSection[];
   dropped: Dropped[];
   /** Earlier messages that were found for the input, the best match first, then lost statements. */
-  recalled: Recalled[];
+  recalled: FoundMessage[];
   /** A hash of the context message. Prompts with equal keys have the same context, byte for byte. */
   cacheKey: string;
   summaryVersion: number;
@@ -192,11 +216,23 @@ export interface ChatTurn {
   report: PromptReport;
 }
 
+/** A reply that was made with another client. */
+export interface RecordedReply {
+  text: string;
+  /** Whether it was stopped or cut off. */
+  stopped?: boolean | undefined;
+  /** The id with which it is stored. @default a new one */
+  id?: string | undefined;
+}
+
 /**
- * A reply as it is generated. Iterate over it once, or await `final()`. Leaving the loop stops the reply and keeps the
- * text so far.
+ * A reply as it is generated. Iterate over it, or await `final()`. Any number of loops may read it, at any time, each from its
+ * start. When the last loop is left early, the reply is stopped, and its text so far is stored; with the option
+ * `background`, it continues.
  */
 export interface ReplyStream extends AsyncIterable<string> {
+  /** The id with which the reply is stored, unless the store's `append` returns another. */
+  readonly id: string;
   /** The text so far. */
   readonly text: string;
   /** The composition of the prompt, from the first piece of text on. */
@@ -207,26 +243,16 @@ export interface ReplyStream extends AsyncIterable<string> {
    */
   final(): Promise<ChatTurn>;
   /**
-   * A response for a page, which reads it with `readTurn`: server-sent events, or a JSON error with its status if no
-   * text arrives. Reads the reply, like a loop. It ends after the compaction that the turn starts, if any. If the page
-   * leaves, the reply is stopped, and its text so far is kept.
+   * Resolves to the receipt of the compaction that the turn started, if there was one. Reads the reply to its end, as
+   * `final` does.
    */
-  toResponse(): Promise<Response>;
-}
-
-/** A message that `search` found. */
-export interface SearchResult extends ConversationMessage {
-  /** The higher, the better. Comparable within one result only. */
-  score: number;
-  /** The part of the message that matches. */
-  excerpt: string;
+  receipt(): Promise<CompactionReceipt | undefined>;
 }
 
 /** The differences between two versions of a summary. */
 export interface SummaryDiff {
+  /** With the same words: case, punctuation, articles, English inflection and the order of a list make no difference. */
   kept: SummaryEntry[];
-  /** The same statement in other words. A changed number, name or negation is another statement. */
-  reworded: { before: SummaryEntry; after: SummaryEntry }[];
   /**
    * Decisions, requirements and definitions that are missing from the newer version. Goals and plans are expected to
    * change.
@@ -237,6 +263,11 @@ export interface SummaryDiff {
 
 /** The result of a compaction. */
 export interface CompactionReport {
+  /**
+   * How many messages are left only in the app's history: not pinned, not among the newest that the service keeps, and not
+   * quoted in the summary. `undefined` if the context could not be read.
+   */
+  onlyInHistory?: number | undefined;
   /** `undefined` if another process compacted, or no level was passed. */
   level?: CompactionLevel | undefined;
   /** The service's response. `undefined` if another process compacted. */
@@ -244,60 +275,13 @@ export interface CompactionReport {
   versions: { before: number; after: number };
   /** Tokens of the compacted context, as counted by the service. */
   tokens: { before: number; after: number };
-  /** Statements kept, reworded, lost and added. `undefined` if the context could not be read before or after. */
+  /** Statements kept, lost and added. `undefined` if the context could not be read before or after. */
   diff?: SummaryDiff | undefined;
-  /**
-   * How many messages are represented nowhere but in the app's history: neither pinned, nor among the newest that the
-   * service keeps, nor by a statement of the summary. `undefined` if the context could not be read.
-   */
-  onlyInHistory?: number | undefined;
 }
 
-/** The result of a compaction after which the context was read. If the version did not change, all is kept. */
+/** The result of a compaction, with a comparison of the summaries before and after it. */
 export interface CompactionReceipt extends CompactionReport {
-  /** Statements kept, reworded, lost and added. */
-  diff: SummaryDiff;
   onlyInHistory: number;
-}
-
-/** Returns a short hash of a text (FNV-1a). Not for security. */
-export function hashText(text: string): string {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  return (hash >>> 0).toString(36);
-}
-
-/** When a message was written, in ISO 8601, if that is known. */
-export function timeOf({ createdAt }: ConversationMessage): string | undefined {
-  const time = new Date(createdAt ?? Number.NaN);
-  return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
-}
-
-/** Copies an input, so that later changes by the caller change nothing. @throws {RequestValidationError} */
-export function messagesOf(input: string | readonly ConversationMessage[]): ConversationMessage[] {
-  const messages = typeof input === 'string' ? [{ role: 'user', content: input }] : input;
-  checkMessages(messages, 'input');
-  if (messages.length === 0 || messages.some(({ content }) => content.trim() === '')) {
-    throw badArgument('input', 'must not be empty');
-  }
-  return messages.map((message) => ({ ...message }));
-}
-
-/** @throws {RequestValidationError} */
-export function checkMessages(messages: unknown, name: string): asserts messages is readonly ConversationMessage[] {
-  if (Array.isArray(messages) && messages.every(isMessage)) return;
-  throw badArgument(
-    name,
-    "must be an array of { role, content } with role 'user' or 'assistant' and text content; pass a system message as instructions",
-  );
-}
-
-export function badArgument(name: string, message: string): RequestValidationError {
-  return new RequestValidationError([{ path: [name], message }]);
-}
-
-/** Whether a value is a message of a user or the assistant. */
-export function isMessage(value: unknown): value is ConversationMessage {
-  const { role, content } = Object(value) as Partial<ConversationMessage>;
-  return (role === 'user' || role === 'assistant') && typeof content === 'string';
+  /** Statements kept, lost and added. */
+  diff: SummaryDiff;
 }

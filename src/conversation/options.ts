@@ -1,24 +1,24 @@
 import * as z from 'zod/mini';
-import { findBadOptions, functionOption, isFunction, option } from '../base/options.js';
 import {
   ConfigurationError,
   type ContextClient,
+  type ExtendedTypes,
   type GatewayClient,
   type RequestOptions,
-  type Undocumented,
 } from '../index.js';
+import { findBadOptions, functionOption, isFunction, option } from '../validation/options.js';
 import type { CompactionReceipt, ConversationMessage } from './model.js';
-import type { ConversationSearch } from './recall.js';
+import type { ConversationSearch } from './search/search.js';
 import type { ConversationStore } from './store.js';
 
 /** Options of `createConversation`. The first three are required. */
 export interface ConversationOptions {
-  gateway: GatewayClient<Undocumented>;
+  gateway: GatewayClient<ExtendedTypes>;
   model: string;
   conversationId: string;
   /**
-   * The service's compact context: summaries, pins and memory become part of the prompts.
-   * @default none: prompts consist of messages alone
+   * The client that reads the service's context: prompts then also contain its summary, pins and memory.
+   * @default none: prompts contain only messages
    */
   context?: ContextClient | undefined;
   /** The workspace whose memory is read. @default the user's own memory */
@@ -32,32 +32,40 @@ export interface ConversationOptions {
    * @default 128_000, the smallest of the service's models
    */
   contextWindow?: number | undefined;
+  /**
+   * Maximum tokens of a prompt. Only instructions, pins and the input may exceed it, up to the window.
+   * @default 16_000, or what is left of a smaller window
+   */
+  tokenBudget?: number | undefined;
   /** Tokens of the window to leave for the reply. @default an eighth of the window, at most 4096 */
   reserveOutput?: number | undefined;
-  /** Counts the tokens of a text exactly. @default an estimate on the safe side, calibrated by the usage of replies */
+  /**
+   * Counts the tokens of a text exactly. For a text on which it throws, the estimate is used, and `onError` is called.
+   * @default an estimate, usually a little too high, corrected by the usage of replies
+   */
   countTokens?: ((text: string) => number) | undefined;
   /**
-   * Your own search among the messages, such as one by embeddings. Its results are joined with those of the search by
-   * words. If it fails, or takes longer than two seconds, the search by words stands alone.
+   * Your own search among the messages, such as one by embeddings. Its results are merged with those of the search by
+   * words. If it fails, or takes longer than two seconds, only the search by words is used.
    */
   search?: ConversationSearch | undefined;
   /**
-   * Share of the prompt's budget, from 0 to 1, that the context and the messages after it must reach before a compaction
-   * runs in the background. With `false`, only your calls of `compact` do.
+   * Share of the token budget, from 0 to 1, that the context and the messages after it must reach before a compaction
+   * runs in the background. With `false`, compactions run only if you call `compact`.
    * @default 0.75
    */
   compaction?: number | false | undefined;
   /**
-   * What to do if the context cannot be read and no earlier read succeeded. With `skip`, the messages are sent without
-   * a context. If an earlier read succeeded, its context is used.
+   * What to do if the context cannot be read, and no earlier one is known: let the turn fail, or (`skip`) send the
+   * messages without a context.
    * @default 'throw'
    */
   onContextError?: 'throw' | 'skip' | undefined;
-  /** Called after every compaction, including those by other processes, with what it kept, reworded and lost. */
+  /** Called after every compaction, including those of other processes, with what it kept and lost. */
   onCompaction?: ((receipt: CompactionReceipt) => void) | undefined;
   /**
-   * Called with errors that do not fail a turn: a failed compaction, read, search or save, or a compaction that removed
-   * nothing because the service does not have the turns.
+   * Called with errors that do not end a turn: a failed compaction, a context that could not be read, your `search` or
+   * `saveState`, or a compaction that removed nothing because the service does not have the messages.
    * @default such errors are ignored
    */
   onError?: ((error: unknown) => void) | undefined;
@@ -68,6 +76,19 @@ export type TurnInput = string | readonly ConversationMessage[];
 
 /** Options of one turn. */
 export interface TurnOptions extends RequestOptions {
+  /**
+   * Whether the reply continues when no loop reads it any more, such as after its page was closed. Then only `signal`
+   * stops it.
+   * @default false: it is stopped, and its text so far is stored
+   */
+  background?: boolean | undefined;
+  /**
+   * The id of the newest message that the page shows. If the store has another, the turn ends with a
+   * `ConversationConflictError` before anything is sent, so that `edit` and `regenerate` remove no message that the page
+   * has not shown.
+   * @default what the store has when the turn begins
+   */
+  newest?: string | undefined;
   /** From 0 to 2. @default 1 */
   temperature?: number | undefined;
   /**
@@ -94,6 +115,8 @@ export interface SearchOptions extends Pick<RequestOptions, 'signal'> {
 
 /** The service's models have windows of 128K and 200K tokens. Which model has which is not documented. */
 const SMALLEST_WINDOW = 128_000;
+/** Above this, a prompt costs more and holds hardly more that answers a question: docs/internals/conversation-bench.md. */
+const TOKEN_BUDGET = 16_000;
 
 const isText = (value: unknown): boolean => typeof value === 'string';
 const isId = (value: unknown): boolean => isText(value) && (value as string).trim() !== '';
@@ -101,8 +124,8 @@ const isTokens = (value: unknown): boolean => Number.isInteger(value) && (value 
 const isGateway = (value: unknown): boolean => isFunction(Object(value).chat?.completions?.create);
 const isContext = (value: unknown): boolean => isFunction(Object(value).memory?.list);
 const isStore = (value: unknown): boolean => {
-  const { load, append = load, truncate = load, saveState = load } = Object(value) as Partial<ConversationStore>;
-  return [load, append, truncate, saveState].every(isFunction);
+  const { load, append = load, saveState = load } = Object(value) as Partial<ConversationStore>;
+  return [load, append, saveState].every(isFunction);
 };
 
 const optionsSchema = /* @__PURE__ */ z.strictObject({
@@ -111,9 +134,13 @@ const optionsSchema = /* @__PURE__ */ z.strictObject({
   conversationId: /* @__PURE__ */ z.custom(isId, 'must be a non-empty string'),
   context: /* @__PURE__ */ option(isContext, 'must be a ContextClient'),
   workspaceId: /* @__PURE__ */ option(isId, 'must be a non-empty string'),
-  store: /* @__PURE__ */ option(isStore, 'must have load, and may have append, truncate and saveState'),
+  store: /* @__PURE__ */ option(isStore, 'must have load, and may have append and saveState'),
   instructions: /* @__PURE__ */ option(isText, 'must be a string'),
   contextWindow: /* @__PURE__ */ option(isTokens, 'must be a whole number of tokens'),
+  tokenBudget: /* @__PURE__ */ option(
+    (value) => isTokens(value) && value !== 0,
+    'must be a whole number of tokens, at least 1',
+  ),
   reserveOutput: /* @__PURE__ */ option(isTokens, 'must be a whole number of tokens'),
   countTokens: functionOption,
   search: functionOption,
@@ -127,18 +154,24 @@ const optionsSchema = /* @__PURE__ */ z.strictObject({
 });
 
 /** Options with defaults. */
-export type CheckedOptions = ConversationOptions & { contextWindow: number; reserveOutput: number };
+export type CheckedOptions = ConversationOptions & {
+  contextWindow: number;
+  reserveOutput: number;
+  /** At most what the window leaves. */
+  tokenBudget: number;
+};
 
 /** Checks options before any work starts. @throws {ConfigurationError} that names all invalid options */
 export function checkOptions(options: ConversationOptions): CheckedOptions {
   if (typeof options !== 'object' || options === null) {
     throw new ConfigurationError('createConversation takes options: { gateway, model, conversationId, … }.');
   }
-  const problem = findBadOptions(optionsSchema, { ...options }, 'createConversation');
+  const problem = findBadOptions(optionsSchema, { ...options });
   if (problem !== undefined) throw new ConfigurationError(problem);
   const { contextWindow = SMALLEST_WINDOW } = options;
   const { reserveOutput = Math.min(4096, Math.floor(contextWindow / 8)) } = options;
-  if (contextWindow > reserveOutput) return { ...options, contextWindow, reserveOutput };
+  const tokenBudget = Math.min(options.tokenBudget ?? TOKEN_BUDGET, contextWindow - reserveOutput);
+  if (tokenBudget > 0) return { ...options, contextWindow, reserveOutput, tokenBudget };
   throw new ConfigurationError(
     `contextWindow (${contextWindow}) must be larger than reserveOutput (${reserveOutput}).`,
   );

@@ -5,9 +5,6 @@ import type { Sent } from './connection.js';
 /** The two APIs of the service: the Context API (`/api`) and the Gateway API (`/v1`). */
 export type Area = 'context' | 'gateway';
 
-/** Read by `serviceMessageOf`. */
-const SERVICE_MESSAGE = Symbol('serviceMessageOf');
-
 /** The fields of an `APIError`. */
 export interface APIErrorDetails {
   readonly message: string;
@@ -34,6 +31,8 @@ const TEMPORARY = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /** The service responded with an error. Subclasses cover the common statuses. */
 export class APIError extends ContextGatewayError {
+  static override readonly errorName: string = 'APIError';
+
   /** The HTTP status; 200 for an error inside a successful response. */
   readonly status: number;
   /** Which API responded. */
@@ -55,7 +54,7 @@ export class APIError extends ContextGatewayError {
   readonly #details: APIErrorDetails;
 
   constructor(status: number, details: APIErrorDetails) {
-    super(details.message);
+    super(details.message, { retryable: isTemporary(status) });
     this.status = status;
     this.area = details.area;
     this.sent = details.sent;
@@ -68,14 +67,6 @@ export class APIError extends ContextGatewayError {
     this.#details = details;
   }
 
-  override get name(): string {
-    return 'APIError';
-  }
-
-  override get retryable(): boolean {
-    return isTemporary(this.status);
-  }
-
   /** The headers of the response. Never printed. */
   get headers(): Headers {
     return this.#details.headers.toHeaders();
@@ -86,9 +77,9 @@ export class APIError extends ContextGatewayError {
     return this.#details.body;
   }
 
-  /** @internal */
-  get [SERVICE_MESSAGE](): string | undefined {
-    return this.#details.serviceMessage;
+  /** @internal The service's own message of an error, without our additions; `undefined` for a proxy's page. */
+  static serviceMessageOf(error: APIError): string | undefined {
+    return #details in error ? error.#details.serviceMessage : undefined; // an error of another copy of the package has none
   }
 
   protected override facts(): Record<string, unknown> {
@@ -99,37 +90,27 @@ export class APIError extends ContextGatewayError {
 
 /** 400: the service rejects the arguments. */
 export class BadRequestError extends APIError {
-  override get name(): string {
-    return 'BadRequestError';
-  }
+  static override readonly errorName: string = 'BadRequestError';
 }
 
 /** 401: the credential is missing, wrong or expired. */
 export class AuthenticationError extends APIError {
-  override get name(): string {
-    return 'AuthenticationError';
-  }
+  static override readonly errorName: string = 'AuthenticationError';
 }
 
 /** 403: the credential may not do this. */
 export class PermissionDeniedError extends APIError {
-  override get name(): string {
-    return 'PermissionDeniedError';
-  }
+  static override readonly errorName: string = 'PermissionDeniedError';
 }
 
 /** 404: the conversation, message, model, preset or integration does not exist. */
 export class NotFoundError extends APIError {
-  override get name(): string {
-    return 'NotFoundError';
-  }
+  static override readonly errorName: string = 'NotFoundError';
 }
 
 /** 429: too many requests. `retryAfter` is the wait in milliseconds. */
 export class RateLimitError extends APIError {
-  override get name(): string {
-    return 'RateLimitError';
-  }
+  static override readonly errorName: string = 'RateLimitError';
 }
 
 /**
@@ -141,16 +122,12 @@ export class QueueTimeoutError extends RateLimitError {}
 
 /** 5xx: the service failed. */
 export class InternalServerError extends APIError {
-  override get name(): string {
-    return 'InternalServerError';
-  }
+  static override readonly errorName: string = 'InternalServerError';
 }
 
 /** 503: the service is temporarily unavailable. */
 export class ServiceUnavailableError extends InternalServerError {
-  override get name(): string {
-    return 'ServiceUnavailableError';
-  }
+  static override readonly errorName: string = 'ServiceUnavailableError';
 }
 
 /** Error classes with a status of their own; the other 5xx are `InternalServerError`. */
@@ -167,9 +144,4 @@ const ERROR_BY_STATUS: Readonly<Record<number, typeof APIError>> = {
 export function apiError(status: number, details: APIErrorDetails): APIError {
   const ErrorClass = ERROR_BY_STATUS[status] ?? (status >= 500 ? InternalServerError : APIError);
   return new ErrorClass(status, details);
-}
-
-/** The service's own message of an error, without our additions; `undefined` for a proxy's page. */
-export function serviceMessageOf(error: APIError): string | undefined {
-  return error[SERVICE_MESSAGE];
 }

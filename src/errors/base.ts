@@ -9,19 +9,24 @@ export const SET_PARTIAL = Symbol('setPartial');
 
 /** The base class of every error of this package. Safe to log and serialise: it prints no credential or payload. */
 export class ContextGatewayError extends Error {
+  /** The `name` of its errors. Minifiers do not change it, as they change the name of the class. */
+  static readonly errorName: string = 'ContextGatewayError';
+
   /** The attempts of the call, in order. Empty if nothing was sent. */
   declare readonly attempts: readonly Attempt[];
+  /** Whether the same call may succeed later. This does not mean that it is safe to repeat; see `sent`. */
+  declare readonly retryable: boolean;
   #partial: PartialChatCompletion | (() => PartialChatCompletion) | undefined;
 
-  constructor(message: string, options?: { cause?: unknown }) {
-    super(message, options);
+  constructor(message: string, { cause, retryable = false }: { cause?: unknown; retryable?: boolean } = {}) {
+    super(message, cause === undefined ? undefined : { cause });
     hide(this, BRAND, true);
     hide(this, 'attempts', []);
+    hide(this, 'retryable', retryable);
   }
 
-  /** The name of the class; minifiers do not change it. */
   override get name(): string {
-    return 'ContextGatewayError';
+    return (this.constructor as typeof ContextGatewayError).errorName; // of this class, or of one that extends it
   }
 
   /** The part of a streamed completion that arrived before this error. Never printed. */
@@ -35,22 +40,16 @@ export class ContextGatewayError extends Error {
     this.#partial = partial;
   }
 
-  /** Whether the same call may succeed later. This does not mean that it is safe to repeat; see `sent`. */
-  get retryable(): boolean {
-    return false;
-  }
-
   /** Like `instanceof`, but also true for errors of another copy of this package. */
-  static is<Class extends abstract new (...args: never[]) => ContextGatewayError>(
+  static is<Class extends (abstract new (...args: never[]) => ContextGatewayError) & { readonly errorName: string }>(
     this: Class,
     value: unknown,
   ): value is InstanceType<Class> {
     if (!(value instanceof Error) || !(BRAND in value)) return false;
-    const wanted: unknown = this.prototype.name;
-    for (let proto: unknown = Object.getPrototypeOf(value); proto !== null; proto = Object.getPrototypeOf(proto)) {
-      if (Object.hasOwn(proto as object, 'name') && (proto as Error).name === wanted) return true;
-    }
-    return false;
+    let type: unknown = value.constructor;
+    while (type !== null && (type as { errorName?: unknown }).errorName !== this.errorName)
+      type = Object.getPrototypeOf(type);
+    return type !== null;
   }
 
   /** The fields of the error as plain JSON, for logs. */
@@ -72,9 +71,7 @@ export class ContextGatewayError extends Error {
 
 /** An option is invalid. Usually thrown by a constructor. The message says how to fix it. */
 export class ConfigurationError extends ContextGatewayError {
-  override get name(): string {
-    return 'ConfigurationError';
-  }
+  static override readonly errorName: string = 'ConfigurationError';
 }
 
 /** Sets a property that users only read. `console.log(error)` does not print it again below the stack. */

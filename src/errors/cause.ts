@@ -4,8 +4,11 @@ import type { Redactor } from './redactor.js';
 /** The form of an error code. Any other value may contain a secret. */
 const CODE = /^(?!svc_)[\w.-]{1,64}$/;
 
-/** The lines of a stack that name a place in the code. */
-const PLACES = /^ +at .*|^.*@.*:\d+:\d+$/gm;
+/** The end of a line that names a place in the code, in Firefox and Safari: `send@https://example.com/app.js:10:20`. */
+const PLACE = /:\d+:\d+$/;
+/** The most lines of a stack, and the most characters of one. A message, which begins a stack, may be of any length. */
+const MAX_PLACES = 50;
+const MAX_LINE = 1_000;
 
 type Failure = Error & { readonly syscall?: unknown };
 
@@ -56,10 +59,17 @@ export function safeCause(failure: unknown, redactor: Redactor): unknown {
     const cause: Error & { code?: string } = new Error(message || code || name);
     cause.name = name;
     if (code !== undefined && redactor.mask(code) === code) cause.code = code;
-    const places = String(first.stack).match(PLACES) ?? [];
-    cause.stack = `${name}: ${cause.message}\n${places.map((place) => redactor.mask(place)).join('\n')}`;
+    const places = placesOf(String(first.stack)).map((place) => redactor.mask(place));
+    cause.stack = `${name}: ${cause.message}\n${places.join('\n')}`;
     return cause;
   } catch {
     return undefined; // a field that cannot be read cannot be printed either
   }
+}
+
+/** The lines of a stack that name a place in the code. */
+function placesOf(stack: string): string[] {
+  const isPlace = (line: string): boolean =>
+    line.length <= MAX_LINE && (/^ +at /.test(line) || (line.includes('@') && PLACE.test(line)));
+  return stack.split('\n').filter(isPlace).slice(0, MAX_PLACES);
 }

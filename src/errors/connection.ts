@@ -16,25 +16,17 @@ export interface ConnectionDetails {
 
 /** No usable response arrived: the connection was refused, reset or cut off. */
 export class APIConnectionError extends ContextGatewayError {
+  static override readonly errorName: string = 'APIConnectionError';
+
   /** How far the request got. */
   readonly phase: Phase;
   /** Whether the service may have carried out the call, in any of its attempts. */
   readonly sent: Sent;
-  readonly #retryable: boolean;
 
   constructor(message: string, details: ConnectionDetails) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    super(message, { retryable: true, ...details });
     this.phase = details.phase;
     this.sent = details.sent;
-    this.#retryable = details.retryable ?? true;
-  }
-
-  override get name(): string {
-    return 'APIConnectionError';
-  }
-
-  override get retryable(): boolean {
-    return this.#retryable;
   }
 
   protected override facts(): Record<string, unknown> {
@@ -47,15 +39,13 @@ export class APIConnectionError extends ContextGatewayError {
  * (`'idle'`).
  */
 export class APITimeoutError extends APIConnectionError {
+  static override readonly errorName: string = 'APITimeoutError';
+
   readonly kind: 'attempt' | 'deadline' | 'idle';
 
   constructor(message: string, details: ConnectionDetails & { kind: 'attempt' | 'deadline' | 'idle' }) {
     super(message, details);
     this.kind = details.kind;
-  }
-
-  override get name(): string {
-    return 'APITimeoutError';
   }
 
   protected override facts(): Record<string, unknown> {
@@ -65,29 +55,28 @@ export class APITimeoutError extends APIConnectionError {
 
 /** A body or a streamed event exceeds the client's size limit. */
 export class ResponseTooLargeError extends APIConnectionError {
-  override get name(): string {
-    return 'ResponseTooLargeError';
+  static override readonly errorName: string = 'ResponseTooLargeError';
+
+  constructor(what: string, limit: number, phase: Phase) {
+    super(`${what} exceeds the limit of ${limit} bytes.`, { phase, sent: 'yes', retryable: false });
   }
 }
 
 /** The caller's signal aborted the call. `cause` is the signal's reason. */
 export class APIAbortError extends ContextGatewayError {
+  /** As `fetch` names it: the AI SDK and other libraries know an abort by this name. */
+  static override readonly errorName: string = 'AbortError';
+
   constructor(options?: { cause?: unknown }) {
     super('The call was aborted by its signal.', options);
-  }
-
-  override get name(): string {
-    return 'AbortError';
   }
 }
 
 /** The client was closed before or during the call. */
 export class ClientClosedError extends ContextGatewayError {
+  static override readonly errorName: string = 'ClientClosedError';
+
   constructor() {
     super('This client is closed. Create a new client, or call close() after the last call.');
-  }
-
-  override get name(): string {
-    return 'ClientClosedError';
   }
 }

@@ -9,7 +9,8 @@ const SHORTEST = 8;
 const KEYS = /svc_(sk|pk)_[\w-]+/gi;
 /** A text that contains no key, no escape and no control character. */
 const PLAIN = /^(?!.*svc_)[\w.:-]*$/i;
-const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
+/** Also those that turn the direction of the text after them around. */
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
 /** Makes texts of others safe to print: those of the service, and of a platform's error. */
 export class Redactor {

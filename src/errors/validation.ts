@@ -3,6 +3,8 @@ import { ContextGatewayError, hide } from './base.js';
 
 /** The arguments of a call are invalid. Nothing was sent. */
 export class RequestValidationError extends ContextGatewayError {
+  static override readonly errorName: string = 'RequestValidationError';
+
   /** Which arguments are invalid, and what was expected. */
   readonly issues: readonly ValidationIssue[];
 
@@ -10,10 +12,6 @@ export class RequestValidationError extends ContextGatewayError {
     super(`The request was not sent: ${describeIssues(issues)}`, options);
     this.issues = boundIssues(issues);
     hide(this, 'issues', this.issues);
-  }
-
-  override get name(): string {
-    return 'RequestValidationError';
   }
 
   protected override facts(): Record<string, unknown> {
@@ -32,28 +30,20 @@ export function badArgument(
 
 /** A successful response that does not match the documentation. `body` holds the response. */
 export class ResponseValidationError extends ContextGatewayError {
+  static override readonly errorName: string = 'ResponseValidationError';
+
   /** Which fields differ. */
   readonly issues: readonly ValidationIssue[];
   readonly #body: unknown;
-  readonly #retryable: boolean;
 
   constructor(
     message: string,
     details: { issues?: readonly ValidationIssue[]; body: unknown; retryable?: boolean; cause?: unknown },
   ) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    super(message, details);
     this.issues = boundIssues(details.issues ?? []);
     hide(this, 'issues', this.issues);
     this.#body = details.body;
-    this.#retryable = details.retryable ?? false;
-  }
-
-  override get name(): string {
-    return 'ResponseValidationError';
-  }
-
-  override get retryable(): boolean {
-    return this.#retryable;
   }
 
   /** The whole response as received. Never printed. */

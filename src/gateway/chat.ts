@@ -1,65 +1,88 @@
 import type { APIPromise } from '../base/api-promise.js';
+import { tryJson } from '../base/json.js';
+import type { WithResponse } from '../base/response-info.js';
+import { Resource } from '../call/resource.js';
+import type { Transport } from '../call/transport.js';
 import { ResponseValidationError } from '../errors/validation.js';
-import { DEFAULTS } from '../transport/arguments/client-options.js';
-import { tryJson } from '../transport/arguments/json.js';
-import type { RequestOptions } from '../transport/arguments/request-options.js';
-import type { StandardSchema } from '../transport/arguments/validation.js';
-import type { Transport } from '../transport/call/transport.js';
-import { Resource } from '../transport/resource.js';
-import type { ResponseSpec } from '../transport/response/service-response.js';
-import type { CompletionForm, CompletionTypes, Undocumented } from './extended.js';
-import type { ChatCompletion } from './schemas.js';
-import type { DecodeChunk } from './stream/chunk.js';
-import type { ChatCompletionStream } from './stream/completion-stream.js';
-import { openStream } from './stream/open.js';
+import { DEFAULTS } from '../request/client-options.js';
+import type { RequestOptions } from '../request/request-options.js';
+import type { ResponseSpec } from '../response/service-response.js';
+import type { StreamForm } from '../stream/chunk.js';
+import type { ChatCompletionStream } from '../stream/completion-stream.js';
+import { openStream } from '../stream/open.js';
+import type { StandardSchema } from '../validation/validate.js';
+import type { ChatCompletion } from '../wire/completions.js';
+import type { CompletionTypes, ExtendedTypes } from '../wire/form.js';
+
+/**
+ * A reply that a `schema` has read. Await it for the value. `withResponse()` also returns the completion, with its `usage`,
+ * `id` and `finish_reason`.
+ */
+export interface ParsedReply<T, Completion = ChatCompletion> extends APIPromise<T> {
+  withResponse(): Promise<WithResponse<T> & { readonly completion: Completion }>;
+}
 
 /** `gateway.chat` */
-export class Chat<Sent extends Undocumented = undefined> {
-  readonly completions: ChatCompletions<Sent>;
+export class Chat<Types extends ExtendedTypes = CompletionTypes> {
+  readonly completions: ChatCompletions<Types>;
 
   /** @internal */
-  constructor(transport: Transport, form: CompletionForm, decodeChunk: DecodeChunk | undefined) {
-    this.completions = new ChatCompletions(transport, form, decodeChunk);
+  constructor(transport: Transport, form: StreamForm<Types>) {
+    this.completions = new ChatCompletions(transport, form);
   }
 }
 
 /** `/v1/chat/completions` */
-export class ChatCompletions<Sent extends Undocumented = undefined> extends Resource {
-  readonly #form: CompletionForm;
-  readonly #response: ResponseSpec<ChatCompletion, ChatCompletion>;
-  readonly #decodeChunk: DecodeChunk | undefined;
+export class ChatCompletions<Types extends ExtendedTypes = CompletionTypes> extends Resource {
+  readonly #form: StreamForm<Types>;
+  readonly #response: ResponseSpec<unknown, Types['completion']>;
 
   /** @internal */
-  constructor(transport: Transport, form: CompletionForm, decodeChunk: DecodeChunk | undefined) {
+  constructor(transport: Transport, form: StreamForm<Types>) {
     super(transport);
     this.#form = form;
-    this.#response = { ...COMPLETION, schema: form.completion };
-    this.#decodeChunk = decodeChunk;
+    this.#response = {
+      schema: form.completion,
+      unwrap: form.complete,
+      content: (body) => parsedReply(form.complete(body)),
+    };
+  }
+
+  /** Whether completions take and return what the API does not document: the client's option `completions: extended`. */
+  get isExtended(): boolean {
+    return this.#form.isExtended;
   }
 
   /**
    * Create a completion whose reply is JSON, and validate and type it with `schema`. Returns the parsed reply of the
-   * first choice. The model must be told to reply in JSON; with `undocumented: 'send'`, by `response_format`.
+   * first choice; `withResponse()` also returns the completion, with its `usage`. The model must be told to reply in JSON;
+   * with `completions: extended`, by `response_format`.
    *
    * @throws {ResponseValidationError} when the reply is not JSON or does not match; its `body` is the completion
    */
   create<T>(
-    params: CompletionTypes<Sent>['params'] & { stream?: false | undefined },
+    params: Types['params'] & { stream?: false | undefined },
     options: RequestOptions & { schema: StandardSchema<T> },
-  ): APIPromise<T>;
+  ): ParsedReply<T, Types['completion']>;
 
   /**
    * Create a completion. `POST /v1/chat/completions`
    *
    * With `stream: true` it returns a stream: `for await (const chunk of await create({ …, stream: true }))`. The
    * default `timeout` is 600 s for a whole completion, and 60 s for the headers of a stream. With the client's option
-   * `undocumented: 'send'`, the types have tools, images, JSON formats and more parameters.
+   * `completions: extended`, the types have tools, images, JSON formats and more parameters.
+   *
+   * With the option `schema`, a [Standard Schema](https://standardschema.dev), the reply of the first choice must be JSON. It is
+   * parsed, validated and returned in place of the completion; `withResponse()` returns both. Tell the model to reply in
+   * JSON.
    *
    * @throws {RequestValidationError} when an argument is invalid, such as a `temperature` outside 0 to 2; nothing was
    * sent
    * @throws {NotFoundError} with `code: 'model_not_found'` when the model does not exist
    * @throws {BadRequestError} when the messages do not fit the model's context window, or the service rejects a field
    * @throws {RateLimitError} when the limit is still used up after all retries; see `retryAfter`
+   * @throws {ResponseValidationError} with `schema`, when the reply is not JSON or does not match; its `body` is the
+   * completion
    *
    * @example
    * ```ts
@@ -70,19 +93,16 @@ export class ChatCompletions<Sent extends Undocumented = undefined> extends Reso
    * console.log(choices[0]?.message.content);
    * ```
    */
+  create(params: Types['params'] & { stream: true }, options?: RequestOptions): APIPromise<ChatCompletionStream<Types>>;
   create(
-    params: CompletionTypes<Sent>['params'] & { stream: true },
+    params: Types['params'] & { stream?: false | undefined },
     options?: RequestOptions,
-  ): APIPromise<ChatCompletionStream<Sent>>;
+  ): APIPromise<Types['completion']>;
   create(
-    params: CompletionTypes<Sent>['params'] & { stream?: false | undefined },
+    params: Types['params'],
     options?: RequestOptions,
-  ): APIPromise<CompletionTypes<Sent>['completion']>;
-  create(
-    params: CompletionTypes<Sent>['params'],
-    options?: RequestOptions,
-  ): APIPromise<CompletionTypes<Sent>['completion'] | ChatCompletionStream<Sent>>;
-  create(params: CompletionTypes<Sent>['params'], options?: RequestOptions): APIPromise<unknown> {
+  ): APIPromise<Types['completion'] | ChatCompletionStream<Types>>;
+  create(params: Types['params'], options?: RequestOptions): APIPromise<unknown> {
     const form = this.#form;
     const isStreamed = asksForStream(params);
     const endpoint = {
@@ -94,27 +114,22 @@ export class ChatCompletions<Sent extends Undocumented = undefined> extends Reso
       timeout: isStreamed ? undefined : DEFAULTS.workTimeout,
     } as const;
     return isStreamed
-      ? this.transport.stream(endpoint, (opened) => openStream(opened, form, this.#decodeChunk), options)
+      ? this.transport.stream(endpoint, (opened) => openStream(opened, form), options)
       : this.transport.request(endpoint, this.#response, options);
   }
 }
 
-const COMPLETION = {
-  unwrap: (completion: ChatCompletion) => completion,
-  content: parsedReply,
-};
-
 /** The reply of the first choice, which must be JSON. @throws {ResponseValidationError} when it is not */
-function parsedReply(completion: ChatCompletion): unknown {
+function parsedReply(completion: ExtendedTypes['completion']): unknown {
   const choice = completion.choices[0];
-  const text: string | null | undefined = choice?.message.content;
+  const text = choice?.message.content;
   const value = tryJson(text ?? '');
   if (value !== undefined) return value;
   const reason =
     choice?.finish_reason === 'length'
       ? 'it ended at max_tokens'
       : text
-        ? 'ask the model for JSON alone'
+        ? 'ask the model for JSON only'
         : 'it has no text';
   throw new ResponseValidationError(`The reply is not JSON: ${reason}. The completion is in the error's body.`, {
     body: completion,

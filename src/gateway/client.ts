@@ -1,28 +1,27 @@
 import * as z from 'zod/mini';
 import { isBrowser } from '#platform';
-import { functionOption, undocumentedOption } from '../base/options.js';
 import type { Runtime } from '../base/runtime.js';
+import type { ClientState } from '../call/call.js';
+import { ServiceClient } from '../call/client.js';
 import {
   type ClientOptions,
   type Credential,
   checkClientOptions,
   checkedElsewhere,
   clientOptions,
-} from '../transport/arguments/client-options.js';
-import { type CredentialKind, credentialReader } from '../transport/arguments/credential.js';
-import type { Shared } from '../transport/call/call.js';
-import { ServiceClient } from '../transport/client.js';
+} from '../request/client-options.js';
+import { type CredentialKind, credentialReader } from '../request/credential.js';
+import type { DecodeChunk } from '../stream/chunk.js';
+import { formOption, functionOption } from '../validation/options.js';
+import { type CompletionForm, type CompletionTypes, documented, type ExtendedTypes } from '../wire/form.js';
 import { Chat } from './chat.js';
-import { formOf, type Undocumented } from './extended.js';
 import { Files } from './files.js';
 import { Integrations } from './integrations.js';
-import { type MapOptions, type MapResult, map } from './map.js';
 import { Presets } from './presets.js';
-import type { DecodeChunk } from './stream/chunk.js';
 import { Usage } from './usage.js';
 
 /** Options of a `GatewayClient`. */
-export interface GatewayClientOptions<Sent extends Undocumented = undefined> extends ClientOptions {
+export interface GatewayClientOptions<Types extends ExtendedTypes = CompletionTypes> extends ClientOptions {
   /**
    * The API key, or a function that returns it, so that keys can be rotated without a restart. Use secret keys
    * (`svc_sk_`) on servers only, and publishable keys (`svc_pk_`) in browsers.
@@ -32,17 +31,17 @@ export interface GatewayClientOptions<Sent extends Undocumented = undefined> ext
   /** Decodes stream events that are not in the `chat.completion.chunk` form. */
   decodeChunk?: DecodeChunk | undefined;
   /**
-   * `'send'`: completions take and return what the API does not document, in the form that OpenAI documents: tools,
+   * `extended`: completions take and return what the API does not document, in the form that OpenAI documents: tools,
    * images, JSON formats, sampling parameters. The service may ignore or reject them.
    * @default only what is documented is typed and validated
    */
-  undocumented?: Sent | undefined;
+  completions?: CompletionForm<Types> | undefined;
 }
 
 const optionsSchema = /* @__PURE__ */ z.strictObject({
   apiKey: checkedElsewhere,
   decodeChunk: functionOption,
-  undocumented: undocumentedOption,
+  completions: formOption,
   ...clientOptions,
 });
 
@@ -50,8 +49,8 @@ const optionsSchema = /* @__PURE__ */ z.strictObject({
 export type KeyType = 'secret' | 'publishable' | 'unknown';
 
 /**
- * The Gateway API (`/v1`): chat completions, presets, files, integrations, usage. With `undocumented: 'send'`, its type
- * is `GatewayClient<'send'>`.
+ * The Gateway API (`/v1`): chat completions, presets, files, integrations, usage. With `completions: extended`, its
+ * type is `GatewayClient<ExtendedTypes>`.
  *
  * @throws {ConfigurationError} when an option is invalid; the message says how to fix it
  *
@@ -61,9 +60,11 @@ export type KeyType = 'secret' | 'publishable' | 'unknown';
  * const fromEnvironment = new GatewayClient(); // CONTEXT_GATEWAY_BASE_URL, CONTEXT_GATEWAY_API_KEY
  * ```
  */
-export class GatewayClient<Sent extends Undocumented = undefined> extends ServiceClient<GatewayClientOptions<Sent>> {
+export class GatewayClient<Types extends ExtendedTypes = CompletionTypes> extends ServiceClient<
+  GatewayClientOptions<Types>
+> {
   /** Chat completions, whole or streamed. */
-  readonly chat: Chat<Sent>;
+  readonly chat: Chat<Types>;
   /** Stored templates. */
   readonly presets: Presets;
   /** File uploads. */
@@ -73,12 +74,11 @@ export class GatewayClient<Sent extends Undocumented = undefined> extends Servic
   /** Token usage. */
   readonly usage: Usage;
   readonly #key: { type: KeyType };
-  readonly #undocumented: Sent | undefined;
 
-  constructor(options?: GatewayClientOptions<Sent>);
+  constructor(options?: GatewayClientOptions<Types>);
   /** @internal */
-  constructor(options?: GatewayClientOptions<Sent>, shared?: Shared, runtime?: Runtime);
-  constructor(given: GatewayClientOptions<Sent> = {}, shared?: Shared, runtime?: Runtime) {
+  constructor(options?: GatewayClientOptions<Types>, shared?: ClientState, runtime?: Runtime);
+  constructor(given: GatewayClientOptions<Types> = {}, shared?: ClientState, runtime?: Runtime) {
     const options = checkClientOptions(given, optionsSchema, 'apiKey');
     const key = { type: 'unknown' as KeyType };
     const kind = keyKind(options.dangerouslyAllowBrowser === true, key);
@@ -91,9 +91,9 @@ export class GatewayClient<Sent extends Undocumented = undefined> extends Servic
     } as const;
     super(options, area, shared, runtime);
     this.#key = key;
-    this.#undocumented = options.undocumented;
     const { transport } = this;
-    this.chat = new Chat(transport, formOf(options.undocumented), options.decodeChunk);
+    const form = options.completions ?? (documented as CompletionForm<Types>); // the type parameter is its default then
+    this.chat = new Chat(transport, { ...form, decodeChunk: options.decodeChunk });
     this.presets = new Presets(transport);
     this.files = new Files(transport);
     this.integrations = new Integrations(transport);
@@ -103,37 +103,6 @@ export class GatewayClient<Sent extends Undocumented = undefined> extends Servic
   /** The kind of the API key, by its prefix. If `apiKey` is a function, the kind of the key it returned last. */
   get keyType(): KeyType {
     return this.#key.type;
-  }
-
-  /** The option `undocumented`. */
-  get undocumented(): Sent | undefined {
-    return this.#undocumented;
-  }
-
-  /**
-   * Runs a batch: calls `call` for each item, and yields `{ item, result }` or `{ item, error }` in order of completion.
-   * A failed call does not end the batch. Pass the `signal` on, so that leaving the loop aborts the calls in flight.
-   * The calls wait in the client's queue while its rate limit is used up (see `pacing`). Items are read as calls end, so
-   * they may be a generator.
-   *
-   *
-   * @example
-   * ```ts
-   * const questions = ['Ferries leave at nine. When do ferries leave?', 'The pier is red. Which colour is the pier?'];
-   * const ask = (content: string, signal: AbortSignal) =>
-   *   gateway.chat.completions.create({ model: 'atlas-small', messages: [{ role: 'user', content }] }, { signal });
-   * for await (const { item, result, error } of gateway.map(questions, ask, { concurrency: 1 })) {
-   *   if (error !== undefined) console.error(item, error);
-   *   else console.log(result.choices[0]?.message.content);
-   * }
-   * ```
-   */
-  map<Item, Result>(
-    items: Iterable<Item> | AsyncIterable<Item>,
-    call: (item: Item, signal: AbortSignal) => PromiseLike<Result> | Result,
-    options?: MapOptions,
-  ): AsyncGenerator<MapResult<Item, Result>, void, undefined> {
-    return map(items, call, options);
   }
 }
 

@@ -1,12 +1,12 @@
 import * as z from 'zod/mini';
 import { createForm } from '#platform';
 import type { APIPromise } from '../base/api-promise.js';
-import { requiredText } from '../base/fields.js';
 import { ignoreErrors } from '../base/ignore-errors.js';
+import { Resource } from '../call/resource.js';
 import type { ProgressListener, Upload } from '../platform/engine.js';
-import { encodeJson } from '../transport/arguments/json.js';
-import type { SchemaOptions } from '../transport/arguments/request-options.js';
-import { Resource } from '../transport/resource.js';
+import type { SchemaOptions } from '../request/request-options.js';
+import { requiredText } from '../validation/fields.js';
+import { encodeJson } from '../validation/json.js';
 import { type OpenRecord, record } from './records.js';
 
 /** An uploaded file. Its fields are not documented. */

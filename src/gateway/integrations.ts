@@ -1,8 +1,8 @@
 import type { APIPromise } from '../base/api-promise.js';
-import { requiredText, wireObject } from '../base/fields.js';
-import { DEFAULTS } from '../transport/arguments/client-options.js';
-import type { SchemaOptions } from '../transport/arguments/request-options.js';
-import { Resource } from '../transport/resource.js';
+import { Resource } from '../call/resource.js';
+import { DEFAULTS } from '../request/client-options.js';
+import type { SchemaOptions } from '../request/request-options.js';
+import { requiredText, wireObject } from '../validation/fields.js';
 import { type OpenRecord, record, records } from './records.js';
 
 /** A connected integration. Its fields are not documented. */

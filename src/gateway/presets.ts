@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import type { APIPromise } from '../base/api-promise.js';
-import { exact, integer, requiredText } from '../base/fields.js';
-import { DEFAULTS } from '../transport/arguments/client-options.js';
-import type { SchemaOptions } from '../transport/arguments/request-options.js';
-import { Resource } from '../transport/resource.js';
+import { Resource } from '../call/resource.js';
+import { DEFAULTS } from '../request/client-options.js';
+import type { SchemaOptions } from '../request/request-options.js';
+import { exact, integer, requiredText } from '../validation/fields.js';
 import { type OpenRecord, record, records } from './records.js';
 
 /** A template for completions. Its fields are not documented. */

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { isObject } from '../base/objects.js';
 import { ResponseValidationError } from '../errors/validation.js';
-import type { ResponseSpec } from '../transport/response/service-response.js';
+import type { ResponseSpec } from '../response/service-response.js';
 
 /** A record that the API does not document. Pass a `schema` to validate and type it. */
 export interface OpenRecord {

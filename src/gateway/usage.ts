@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import type { APIPromise } from '../base/api-promise.js';
-import { count, exact, integer, wireObject } from '../base/fields.js';
+import { Resource } from '../call/resource.js';
 import { badArgument } from '../errors/validation.js';
-import type { RequestOptions } from '../transport/arguments/request-options.js';
-import { Resource } from '../transport/resource.js';
+import type { RequestOptions } from '../request/request-options.js';
+import { count, exact, integer, mapOf, wireObject } from '../validation/fields.js';
 
 /** Token usage in a period. */
 export interface UsageReport {
@@ -26,7 +26,7 @@ export const usageReportSchema = exact<UsageReport>()(
     tokens_remaining: integer,
     overage_tokens: count,
     estimated_overage_cost: z.number(),
-    breakdown_by_model: z.record(z.string(), count),
+    breakdown_by_model: mapOf(count),
   }),
 );
 

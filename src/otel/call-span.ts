@@ -18,7 +18,7 @@ export class CallSpan {
   #sentAt = 0;
 
   /** Called synchronously within the call, so the active span is the parent. */
-  constructor(tracer: Tracer, { method, path, model, streamed }: StartEvent) {
+  constructor(tracer: Tracer, { method, path, model, streamed, temperature, maxTokens, outputType }: StartEvent) {
     const operation = operationOf(path);
     const attributes: Attributes = { [ATTRIBUTE.httpMethod]: method, [ATTRIBUTE.urlTemplate]: path };
     if (operation !== undefined) {
@@ -26,6 +26,9 @@ export class CallSpan {
       attributes[ATTRIBUTE.provider] = PROVIDER;
       if (model !== undefined) attributes[ATTRIBUTE.requestModel] = model;
       if (streamed) attributes[ATTRIBUTE.requestStream] = true;
+      if (temperature !== undefined) attributes[ATTRIBUTE.requestTemperature] = temperature;
+      if (maxTokens !== undefined) attributes[ATTRIBUTE.requestMaxTokens] = maxTokens;
+      if (outputType !== undefined) attributes[ATTRIBUTE.outputType] = outputType;
     }
     const name = operation === undefined ? `${method} ${path}` : [operation, model].filter(Boolean).join(' ');
     this.#span = tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, context.active());
@@ -70,7 +73,7 @@ export function errorTypeOf({ outcome, error, status }: DoneEvent): string | und
 
 function endAttributesOf(done: DoneEvent): Attributes {
   const { outcome, status, attempts, queued, timeToFirstChunk, largestGap, requestId } = done;
-  const { responseModel, finishReasons, usage, usageEstimated } = done;
+  const { responseModel, responseId, finishReasons, usage, usageEstimated } = done;
   const attributes: Attributes = { [ATTRIBUTE.outcome]: outcome };
   const set = (name: string, value: string | number | string[] | undefined): void => {
     if (value !== undefined) attributes[name] = value;
@@ -83,6 +86,7 @@ function endAttributesOf(done: DoneEvent): Attributes {
   if (timeToFirstChunk !== undefined) set(ATTRIBUTE.timeToFirstChunk, seconds(timeToFirstChunk));
   if (largestGap !== undefined) set(ATTRIBUTE.largestGap, seconds(largestGap));
   set(ATTRIBUTE.responseModel, responseModel);
+  set(ATTRIBUTE.responseId, responseId);
   if (finishReasons.length > 0) set(ATTRIBUTE.finishReasons, [...finishReasons]);
   set(ATTRIBUTE.inputTokens, usage?.prompt_tokens);
   set(ATTRIBUTE.outputTokens, usage?.completion_tokens);

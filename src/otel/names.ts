@@ -1,5 +1,5 @@
 /**
- * Attribute names from OpenTelemetry's semantic conventions, version 1.41.0. `http.*` and `error.type` are stable;
+ * Attribute names from OpenTelemetry's semantic conventions, version 1.45.0. `http.*` and `error.type` are stable;
  * `gen_ai.*` and `url.template` are in development. Attributes that the conventions do not define start with
  * `context_gateway`.
  */
@@ -13,6 +13,10 @@ export const ATTRIBUTE = {
   provider: 'gen_ai.provider.name',
   requestModel: 'gen_ai.request.model',
   requestStream: 'gen_ai.request.stream',
+  requestTemperature: 'gen_ai.request.temperature',
+  requestMaxTokens: 'gen_ai.request.max_tokens',
+  outputType: 'gen_ai.output.type',
+  responseId: 'gen_ai.response.id',
   responseModel: 'gen_ai.response.model',
   finishReasons: 'gen_ai.response.finish_reasons',
   timeToFirstChunk: 'gen_ai.response.time_to_first_chunk',

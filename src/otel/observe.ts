@@ -1,4 +1,4 @@
-import { type MeterProvider, metrics, type TracerProvider, trace } from '@opentelemetry/api';
+import * as api from '@opentelemetry/api';
 import { type ClientEvent, ConfigurationError } from '../index.js';
 import { CallMetrics } from './call-metrics.js';
 import { CallSpan } from './call-span.js';
@@ -11,18 +11,18 @@ export interface Observable {
 /** Options of `observe`. */
 export interface ObserveOptions {
   /** @default the global provider, set with `trace.setGlobalTracerProvider` */
-  tracerProvider?: TracerProvider | undefined;
+  tracerProvider?: api.TracerProvider | undefined;
   /** @default the global provider, set with `metrics.setGlobalMeterProvider` */
-  meterProvider?: MeterProvider | undefined;
+  meterProvider?: api.MeterProvider | undefined;
 }
 
 const SCOPE = 'context-gateway';
 
 /**
  * Records a span and metrics for every later call of this client, and of the clients that share its connections. Sends
- * `traceparent` to the service. Never records prompts, replies, keys or ids. Returns a function that stops recording.
+ * `traceparent` to the service. Never records prompts, replies, keys, or ids of resources. Returns a function that stops recording.
  *
- * @throws {ConfigurationError} when `client` is not a client
+ * @throws {ConfigurationError} when `client` is not a client, or `@opentelemetry/api` is too old
  *
  * @example
  * ```ts
@@ -34,6 +34,9 @@ export function observe(client: Observable, options: ObserveOptions = {}): () =>
   // Users may pass anything.
   if (typeof (client as Partial<Observable> | undefined)?.subscribe !== 'function')
     throw new ConfigurationError('observe takes a client: observe(new GatewayClient()).');
+  const { metrics, trace }: Partial<typeof api> = api;
+  if (metrics === undefined || trace === undefined)
+    throw new ConfigurationError('observe needs @opentelemetry/api from 1.3 to 1.x: npm install @opentelemetry/api@1.');
   const tracer = (options.tracerProvider ?? trace.getTracerProvider()).getTracer(SCOPE);
   // Created by the first call: unlike tracers, meters created before an SDK is registered never report to it.
   let counted: CallMetrics | undefined;

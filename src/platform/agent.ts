@@ -1,4 +1,6 @@
 import type { Socket } from 'node:net';
+import type buildConnector from 'undici/lib/core/connect.js';
+import type AgentClass from 'undici/lib/dispatcher/agent.js';
 import { readEnvironment } from './environment.js';
 import type { Meaning } from './failure.js';
 
@@ -31,16 +33,16 @@ export interface Controller {
 export type ResponseFields = Readonly<Record<string, string | readonly string[]>>;
 
 /**
- * Loads undici and opens our own pool. `connecting` holds the sockets that are still connecting, which undici does not
- * close.
+ * Opens our own pool. `connecting` holds the sockets that are still connecting, which undici does not close.
+ *
+ * @throws if undici is not installed, is of another major version, or has moved its files
  */
-export async function createAgent(connecting: Set<Socket>): Promise<Agent> {
-  const [{ default: AgentClass }, { default: buildConnector }] = await Promise.all([
-    import('undici/lib/dispatcher/agent.js'),
-    import('undici/lib/core/connect.js'),
-  ]);
+export function createAgent(connecting: Set<Socket>): Agent {
+  const [{ version }, Pool, connector] = loadUndici();
+  // A bundle may have another package's undici beside it.
+  if (!/^[78]\./.test(version)) throw new Error(`version ${version} is not supported`);
   // Without a prototype: a polluted Object.prototype with a `socketPath` would send the credential to another process.
-  const open = buildConnector({ __proto__: null, timeout: 10_000 } as object);
+  const open = connector({ __proto__: null, timeout: 10_000 } as object);
   const connect: typeof open = (options, callback) => {
     const socket = open(options, (...result) => {
       connecting.delete(socket);
@@ -51,7 +53,18 @@ export async function createAgent(connecting: Set<Socket>): Promise<Agent> {
     return socket.unref();
   };
   // Timeouts are in timeouts.ts. undici keeps only its connect timeout.
-  return new AgentClass({ __proto__: null, headersTimeout: 0, bodyTimeout: 0, connect } as object) as Agent;
+  return new Pool({ __proto__: null, headersTimeout: 0, bodyTimeout: 0, connect } as object) as Agent;
+}
+
+/**
+ * undici is CommonJS, which breaks in many ES module bundles. So bundlers must not see this: it is looked up at run time,
+ * beside this file or the bundle. File tracers (@vercel/nft) know `module.createRequire`, under this name.
+ */
+function loadUndici(): [{ version: string }, typeof AgentClass, typeof buildConnector] {
+  // Not imported: in a bundle of ES modules, a `require` of it in our CommonJS build would end the whole program.
+  const module = process.getBuiltinModule('node:module');
+  const load = module.createRequire(import.meta.url ?? __filename); // a bundle in CommonJS has no `import.meta`
+  return [load('undici/package.json'), load('undici/lib/dispatcher/agent.js'), load('undici/lib/core/connect.js')];
 }
 
 /** Where undici keeps the dispatcher of all requests: versions 6 to 8, and 8 and late versions of 7. */

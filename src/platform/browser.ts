@@ -1,22 +1,28 @@
 import type { ZodMiniType } from 'zod/mini';
 import { ConfigurationError } from '../errors/base.js';
 import type { Engine, EngineOptions, OutgoingRequest } from './engine.js';
-import { FetchEngine, type FetchRules } from './fetch.js';
+import { isBrowser } from './environment.js';
+import { type FetchRules, fetchEngine } from './fetch.js';
 
-export { isBrowser } from './environment.js';
 export { formData as createForm } from './upload/form-data.js';
+export { isBrowser };
 
-/** The options of `fetch` in a page: no cookies, no cache, no redirects. */
+/** In a page: no cookies, no cache, no redirects. A browser hides a 3xx from pages. */
+const PAGE_INIT: RequestInit = {
+  mode: 'cors',
+  credentials: 'omit',
+  referrerPolicy: 'no-referrer',
+  cache: 'no-store',
+  redirect: 'error',
+};
+
+/** How a page sends. A bundle for browsers may also run in a server's worker, whose `fetch` rejects these options. */
 export const PAGE: FetchRules = {
   requestInit: ({ method, headers, body }) => ({
     method,
     headers,
     body: (typeof body === 'object' ? body.asBlob() : body) ?? null,
-    mode: 'cors',
-    credentials: 'omit',
-    referrerPolicy: 'no-referrer',
-    cache: 'no-store',
-    redirect: 'error', // a browser hides a 3xx from pages
+    ...(isBrowser() ? PAGE_INIT : { redirect: 'manual' }),
   }),
   explain: whyInPage,
 };
@@ -29,12 +35,16 @@ export const matches = (_schema: ZodMiniType, _value: unknown): boolean => false
 
 /** Sends requests from a page with `fetch`. */
 export function createEngine({ fetch, dispatcher }: EngineOptions, rules = PAGE): Engine {
-  if (dispatcher === undefined) return new FetchEngine(fetch, rules);
+  if (dispatcher === undefined) return fetchEngine(fetch, rules);
   throw new ConfigurationError('dispatcher works on Node only. Pass your own fetch instead.');
 }
 
+/** A page reads few streams, so it decodes all their chunks in one way. */
+export const repeatedChunk = (): undefined => undefined;
+
 /** A page has no environment variables, and browsers send their own user agent. */
 export const readEnvironment = (): undefined => undefined;
+export const environmentListener = (): undefined => undefined;
 export const userAgent = (): undefined => undefined;
 
 /** The likely cause of a failed request. A browser shows the reason in its console, but not to the page. */
@@ -47,7 +57,7 @@ function whyInPage(error: unknown, { origin, headers }: OutgoingRequest): string
     return "the page's own server did not respond, or redirected; see the browser's console";
   const names = Object.keys(headers).filter((name) => name !== 'accept'); // needs no preflight
   return (
-    `the service does not run, or CORS blocks this page; see the browser's console. The service must respond to the preflight (OPTIONS) and ` +
+    `the service is not running, or CORS blocks this page; see the browser's console. The service must respond to the preflight (OPTIONS) and ` +
     `allow the origin ${location.origin} and the headers ${names.join(', ')}`
   );
 }

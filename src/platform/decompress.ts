@@ -25,7 +25,7 @@ export function decompress(source: ByteSource, encodings: string | undefined, re
   if (!layers.every((layer) => KNOWN.has(layer))) return source;
   return layers
     .reverse()
-    .reduce((inner, layer) => (CHANGES.has(layer) ? new TransformedSource(inner, layer, request) : inner), source);
+    .reduce((inner, layer) => (CHANGES.has(layer) ? transformed(inner, layer, request) : inner), source);
 }
 
 function transformFor(encoding: string, first: Uint8Array): Transform {
@@ -41,54 +41,38 @@ function transformFor(encoding: string, first: Uint8Array): Transform {
 }
 
 /** A source whose bytes go through a transform. Reads ahead only as far as the transform's buffer. */
-class TransformedSource implements ByteSource {
-  readonly #source: ByteSource;
-  readonly #encoding: string;
-  readonly #request: FailedRequest;
-  readonly #decoded = this.#decode();
-  #transform: Transform | undefined;
-  #sourceEnded = false;
+function transformed(source: ByteSource, encoding: string, request: FailedRequest): ByteSource {
+  let transform: Transform | undefined;
+  let sourceEnded = false;
 
-  constructor(source: ByteSource, encoding: string, request: FailedRequest) {
-    this.#source = source;
-    this.#encoding = encoding;
-    this.#request = request;
+  async function* rest(first: Uint8Array | undefined): AsyncGenerator<Uint8Array, undefined> {
+    for (let chunk = first; chunk !== undefined; chunk = await source.read()) yield chunk;
+    sourceEnded = true;
   }
 
-  async read(): Promise<Uint8Array | undefined> {
-    try {
-      const { value, done } = await this.#decoded.next();
-      // Bytes after the end of the compressed data are ignored, and must not hold the connection.
-      if (done && !this.#sourceEnded) this.#source.cancel(new Error('the compressed response is complete'));
-      return value;
-    } catch (error) {
-      this.#source.cancel(error as Error);
-      throw connectionError(error, { phase: 'body', sent: 'yes' }, this.#request);
-    }
-  }
-
-  cancel(error: Error): void {
-    this.#source.cancel(error);
-    this.#transform?.destroy(error);
-  }
-
-  async *#decode(): AsyncGenerator<Uint8Array, undefined> {
-    const first = await this.#source.read();
-    const transform = transformFor(this.#encoding, first ?? new Uint8Array());
-    this.#transform = transform;
-    transform.on('error', () => {}); // the loop throws it
-    void this.#pump(transform, first);
+  async function* decode(): AsyncGenerator<Uint8Array, undefined> {
+    const first = await source.read();
+    transform = transformFor(encoding, first ?? new Uint8Array());
+    process.getBuiltinModule('node:stream').pipeline(rest(first), transform, () => {}); // the loop throws its error
     for await (const bytes of transform) yield bytes;
   }
 
-  async #pump(transform: Transform, first: Uint8Array | undefined): Promise<void> {
-    try {
-      for (let chunk = first; chunk !== undefined; chunk = await this.#source.read())
-        if (!transform.write(chunk)) await new Promise((resolve) => transform.once('drain', resolve)); // never, if it has ended
-      this.#sourceEnded = true;
-      transform.end();
-    } catch (error) {
-      transform.destroy(error as Error);
-    }
-  }
+  const decoded = decode();
+  return {
+    async read() {
+      try {
+        const { value, done } = await decoded.next();
+        // Bytes after the end of the compressed data are ignored, and must not hold the connection.
+        if (done && !sourceEnded) source.cancel(new Error('the compressed response is complete'));
+        return value;
+      } catch (error) {
+        source.cancel(error as Error);
+        throw connectionError(error, { phase: 'body', sent: 'yes' }, request);
+      }
+    },
+    cancel(error) {
+      source.cancel(error);
+      transform?.destroy(error);
+    },
+  };
 }

@@ -3,10 +3,18 @@ import type { Phase, Sent } from '../errors/connection.js';
 
 /** Sends requests. There are two implementations, which pass the same tests: undici on Node, `fetch` elsewhere. */
 export interface Engine {
+  /** What the next request goes through. */
+  readonly kind: EngineKind;
   send(request: OutgoingRequest): Exchange;
   /** Closes every connection, including those in use. */
   close(): Promise<void>;
 }
+
+/**
+ * What sends requests: our own undici pool, a dispatcher (given, or set for all requests of the app), or `fetch` (given,
+ * or the platform's).
+ */
+export type EngineKind = 'undici' | 'dispatcher' | 'fetch';
 
 /** One complete request. The engine adds nothing to it. */
 export interface OutgoingRequest {
@@ -14,7 +22,7 @@ export interface OutgoingRequest {
   /** Scheme, host and port. */
   readonly origin: string;
   /** Path and query, encoded, beginning with `/`. */
-  readonly path: string;
+  readonly target: string;
   readonly headers: Record<string, string>;
   readonly body: string | OutgoingStream | undefined;
 }
@@ -32,7 +40,7 @@ export interface OutgoingStream {
   /** Its bytes, read while they are sent. Absent in browsers, which cannot stream a body. */
   open?(): AsyncIterable<Uint8Array>;
   /** Bytes sent so far. */
-  readonly sent: number;
+  readonly bytesSent: number;
   /** Ends the body when its attempt is over. */
   cancel(): void;
 }

@@ -1,3 +1,6 @@
+import { log } from '../base/log.js';
+import { ConfigurationError } from '../errors/base.js';
+
 /** The version of this package. A test compares it with package.json. */
 const VERSION = '0.1.0';
 
@@ -24,4 +27,24 @@ export function readEnvironment(name: string): string | undefined {
   } catch {
     return undefined; // Deno without permission
   }
+}
+
+const LOG = 'CONTEXT_GATEWAY_LOG';
+
+/**
+ * What prints to standard error if the environment asks for it, so that the output of a program stays its own.
+ *
+ * @throws {ConfigurationError} for an unknown value, which would otherwise print nothing
+ */
+export function environmentLog(): ((line: string) => void) | undefined {
+  const level = readEnvironment(LOG)?.toLowerCase();
+  if (level !== undefined && level !== 'debug' && level !== 'off')
+    throw new ConfigurationError(`${LOG} must be debug or off.`);
+  return level === 'debug' ? (line) => console.error(line) : undefined;
+}
+
+/** Prints events there. @throws {ConfigurationError} as `environmentLog` */
+export function environmentListener(): ((event: Parameters<typeof log>[0]) => void) | undefined {
+  const print = environmentLog();
+  return print && ((event) => log(event, { debug: print, warn: print }));
 }

@@ -33,7 +33,7 @@ export function connectionError(failure: unknown, progress: Progress, request?: 
   const chain = causesOf(failure);
   // A relayed stream, whose `fetch` the page itself has aborted.
   if (request === undefined && chain[0]?.name === 'AbortError') return new APIAbortError({ cause: failure });
-  const last = chain.at(-1);
+  const last = chain[chain.length - 1]; // Hermes 0.12 has no `at`
   if (last instanceof ContextGatewayError && (request === undefined || isOfThisCall(last))) return last;
   const code = codeIn(failure);
   const meaning = code === undefined ? undefined : request?.meaningOf?.(code, progress);

@@ -15,84 +15,56 @@ export interface FetchRules extends Pick<FailedRequest, 'meaningOf' | 'sendsOnce
 }
 
 /** Sends through `fetch`: the user's, or the global one at the time of each call. */
-export class FetchEngine implements Engine {
-  readonly #fetch: Fetch;
-  readonly #rules: FetchRules;
-
-  constructor(fetch: Fetch | undefined, rules: FetchRules) {
-    // Called as a plain function, because browsers reject a `fetch` that is called as a method.
-    this.#fetch = fetch ?? ((url, init) => globalThis.fetch(url, init));
-    this.#rules = rules;
-  }
-
-  send(request: OutgoingRequest): Exchange {
-    return new FetchExchange(request, this.#fetch, this.#rules);
-  }
-
-  async close(): Promise<void> {}
+export function fetchEngine(given: Fetch | undefined, rules: FetchRules): Engine {
+  // Called as a plain function, because browsers reject a `fetch` that is called as a method.
+  const fetch: Fetch = given ?? ((url, init) => globalThis.fetch(url, init));
+  return { kind: 'fetch', send: (request) => exchangeOf(request, fetch, rules), close: async () => {} };
 }
 
-class FetchExchange implements Exchange {
-  readonly head: Promise<ResponseHead>;
-  readonly #controller = new AbortController();
-  readonly #rules: FetchRules;
-  readonly #failed: FailedRequest;
-  #rejectHead!: (error: Error) => void;
-  #progress: Progress = { phase: 'headers', sent: 'maybe' };
-  #body: StreamSource | undefined;
-  #failure: Error | undefined;
+function exchangeOf(request: OutgoingRequest, fetch: Fetch, rules: FetchRules): Exchange {
+  const failed: FailedRequest = { ...rules, origin: request.origin };
+  const controller = new AbortController();
+  let body: ByteSource | undefined;
+  let failure: Error | undefined;
+  let rejectHead: (error: Error) => void;
 
-  constructor(request: OutgoingRequest, fetch: Fetch, rules: FetchRules) {
-    this.#rules = rules;
-    this.#failed = { ...rules, origin: request.origin };
-    this.head = new Promise((resolve, reject) => {
-      this.#rejectHead = reject;
-      this.#send(request, fetch).then(resolve, reject);
-    });
-  }
+  const exchange = {
+    progress: { phase: 'headers', sent: 'maybe' } as Progress, // a getter would take a microsecond
+    cancel(error: Error): void {
+      if (failure !== undefined) return;
+      failure = error;
+      rejectHead(error);
+      // Rejects first, so that the error is this one, whatever the platform throws on abort.
+      body?.cancel(error);
+      controller.abort(error);
+    },
+  };
 
-  get progress(): Progress {
-    return this.#progress;
-  }
-
-  cancel(error: Error): void {
-    if (this.#failure !== undefined) return;
-    this.#failure = error;
-    this.#rejectHead(error);
-    // Rejects first, so that the error is this one, whatever the platform throws on abort.
-    this.#body?.cancel(error);
-    this.#controller.abort(error);
-  }
-
-  async #send(request: OutgoingRequest, fetch: Fetch): Promise<ResponseHead> {
-    const response = await this.#fetchWith(request, fetch);
-    this.#progress = { phase: 'body', sent: 'yes' };
-    if (typeof request.body === 'object') request.body.onBlobSent();
-    this.#body = new StreamSource(readerOf(response, this.#failed), this.#failed, (error) =>
-      this.#controller.abort(error),
-    );
-    if (this.#failure !== undefined) {
-      this.#body.cancel(this.#failure);
-      throw this.#failure;
-    }
-    return { status: response.status, headers: new FetchHeaders(response.headers), body: this.#body };
-  }
-
-  async #fetchWith(request: OutgoingRequest, fetch: Fetch): Promise<Response> {
+  const send = async (): Promise<ResponseHead> => {
     // Without a prototype: a polluted Object.prototype could add a body to a GET.
-    const init = ownProperties({ ...this.#rules.requestInit(request), signal: this.#controller.signal });
+    const init = ownProperties({ ...rules.requestInit(request), signal: controller.signal });
     let response: unknown;
     try {
-      response = await fetch(request.origin + request.path, init);
+      response = await fetch(request.origin + request.target, init);
     } catch (error) {
-      const unexplained = this.#rules.explain?.(error, request);
-      throw this.#failure ?? connectionError(error, this.#progress, { ...this.#failed, unexplained });
+      const unexplained = rules.explain?.(error, request);
+      throw failure ?? connectionError(error, exchange.progress, { ...failed, unexplained });
     }
-    if (!isResponse(response)) {
-      throw new APIConnectionError('No usable response: the given fetch did not return a Response.', this.#progress);
-    }
-    return response;
-  }
+    if (!isResponse(response))
+      throw new APIConnectionError('No usable response: the given fetch did not return a Response.', exchange.progress);
+    exchange.progress = READING;
+    if (typeof request.body === 'object') request.body.onBlobSent();
+    body = streamSource(readerOf(response, failed), failed, (error) => controller.abort(error));
+    if (failure === undefined) return { status: response.status, headers: fetchHeaders(response.headers), body };
+    body.cancel(failure);
+    throw failure;
+  };
+
+  const head = new Promise<ResponseHead>((resolve, reject) => {
+    rejectHead = reject;
+    send().then(resolve, reject);
+  });
+  return Object.assign(exchange, { head });
 }
 
 /** A structural check, so that a Response of another realm or a polyfill works too. */
@@ -108,7 +80,7 @@ function readerOf(response: Response, request: FailedRequest): BodyReader | unde
     if (body === null) return undefined;
     return body?.getReader === undefined ? wholeReader(response) : body.getReader();
   } catch (cause) {
-    throw connectionError(cause, { phase: 'body', sent: 'yes' }, request);
+    throw connectionError(cause, READING, request);
   }
 }
 
@@ -125,20 +97,8 @@ function wholeReader(response: Response): BodyReader {
   };
 }
 
-export class FetchHeaders implements HeaderSource {
-  readonly #headers: Headers;
-
-  constructor(headers: Headers) {
-    this.#headers = headers;
-  }
-
-  get(name: string): string | undefined {
-    return this.#headers.get(name) ?? undefined;
-  }
-
-  toHeaders(): Headers {
-    return this.#headers;
-  }
+export function fetchHeaders(headers: Headers): HeaderSource {
+  return { get: (name) => headers.get(name) ?? undefined, toHeaders: () => headers };
 }
 
 /** The options of `fetch` on servers and in workers. Redirects are never followed: 'manual' returns the 3xx. */
@@ -190,46 +150,37 @@ const READING: Progress = { phase: 'body', sent: 'yes' };
 export type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'cancel'>;
 
 /** The bytes of a web stream. */
-export class StreamSource implements ByteSource {
-  readonly #reader: BodyReader | undefined;
-  readonly #request: FailedRequest | undefined;
-  readonly #onCancel: ((error: Error) => void) | undefined;
-  #failure: Error | undefined;
-  #rejectRead: ((error: Error) => void) | undefined;
+export function streamSource(
+  reader: BodyReader | undefined,
+  request?: FailedRequest,
+  onCancel?: (error: Error) => void,
+): ByteSource {
+  let failure: Error | undefined;
+  let rejectRead: ((error: Error) => void) | undefined;
 
-  constructor(reader: BodyReader | undefined, request?: FailedRequest, onCancel?: (error: Error) => void) {
-    this.#reader = reader;
-    this.#request = request;
-    this.#onCancel = onCancel;
-  }
-
-  read(): Uint8Array | undefined | Promise<Uint8Array | undefined> {
-    if (this.#failure !== undefined) return Promise.reject(this.#failure);
-    if (this.#reader === undefined) return undefined;
-    return this.#read(this.#reader);
-  }
-
-  /** Does not wait for a platform whose read does not end on abort. */
-  #read(reader: BodyReader): Promise<Uint8Array | undefined> {
-    return new Promise((resolve, reject) => {
-      this.#rejectRead = reject;
-      reader.read().then(
-        ({ value, done }) => {
-          if (done) resolve(undefined);
-          else if (ArrayBuffer.isView(value)) resolve(value);
-          else reject(connectionError(new TypeError('not bytes'), READING, this.#request));
-        },
-        (error) => reject(this.#failure ?? connectionError(error, READING, this.#request)),
-      );
-    });
-  }
-
-  cancel(error: Error): void {
-    if (this.#failure !== undefined) return;
-    this.#failure = error;
-    this.#rejectRead?.(error);
-    // Errors here do not matter, because the response is discarded.
-    this.#reader?.cancel(error).catch(() => {});
-    this.#onCancel?.(error);
-  }
+  return {
+    read() {
+      if (failure !== undefined) return Promise.reject(failure);
+      if (reader === undefined) return undefined;
+      return new Promise((resolve, reject) => {
+        rejectRead = reject; // does not wait for a platform whose read does not end on abort
+        reader.read().then(
+          ({ value, done }) => {
+            if (done) resolve(undefined);
+            else if (ArrayBuffer.isView(value)) resolve(value);
+            else reject(connectionError(new TypeError('not bytes'), READING, request));
+          },
+          (error) => reject(failure ?? connectionError(error, READING, request)),
+        );
+      });
+    },
+    cancel(error) {
+      if (failure !== undefined) return;
+      failure = error;
+      rejectRead?.(error);
+      // Errors here do not matter, because the response is discarded.
+      reader?.cancel(error).catch(() => {});
+      onCancel?.(error);
+    },
+  };
 }

@@ -18,8 +18,8 @@ import { meaningOf } from './codes.js';
 import { decompress } from './decompress.js';
 import type {
   ByteSource,
-  DispatcherLike,
   Engine,
+  EngineKind,
   EngineOptions,
   Exchange,
   Form,
@@ -29,12 +29,14 @@ import type {
   ResponseHead,
   Upload,
 } from './engine.js';
+import { environmentLog } from './environment.js';
 import { connectionError, type FailedRequest } from './failure.js';
-import { FetchEngine, requestInit } from './fetch.js';
+import { fetchEngine, requestInit } from './fetch.js';
 import { contentOf, openFile } from './upload/content.js';
 import { multipart } from './upload/multipart.js';
 
-export { isBrowser, readEnvironment, userAgent } from './environment.js';
+export { environmentListener, isBrowser, readEnvironment, userAgent } from './environment.js';
+export { repeatedChunk } from './repeated-chunk.js';
 
 /** Files on disk and streams are sent while they are read. */
 export function createForm(form: Form, listener: ProgressListener): Upload {
@@ -43,15 +45,15 @@ export function createForm(form: Form, listener: ProgressListener): Upload {
 
 /**
  * Sends through undici on Node, and through the app-wide dispatcher if there is one. Uses `fetch` if the user passed
- * one, or if the global one is not Node's own (replaced, or on Bun or Deno).
+ * one, if the global one is not Node's own (replaced, or on Bun or Deno), or if undici cannot be loaded.
  */
 export function createEngine(options: EngineOptions): Engine {
   if (options.fetch !== undefined)
-    return new FetchEngine(options.fetch, { requestInit, meaningOf, sendsOnce: sendsOnce(options.fetch) });
+    return fetchEngine(options.fetch, { requestInit, meaningOf, sendsOnce: sendsOnce(options.fetch) });
   if (options.dispatcher !== undefined && typeof options.dispatcher.dispatch !== 'function') {
     throw new ConfigurationError('dispatcher must be an undici Dispatcher, such as a new ProxyAgent(url).');
   }
-  return new NodeEngine(options.dispatcher);
+  return new NodeEngine(options);
 }
 
 /** Compiling a schema takes 2 to 4 ms and makes checks twenty times faster. Short programs should not pay for it. */
@@ -74,16 +76,21 @@ export function matches(schema: ZodMiniType, value: unknown): boolean {
 
 class NodeEngine implements Engine {
   readonly #given: Dispatch | undefined;
-  readonly #fetchEngine = new FetchEngine(undefined, { requestInit, meaningOf });
-  #own: Promise<Agent> | undefined;
-  #agent: Dispatch | undefined;
+  readonly #fetchEngine = fetchEngine(undefined, { requestInit, meaningOf });
+  #own: Agent | 'fetch' | undefined;
   #nativeFetch: unknown;
   readonly #connecting = new Set<Socket>();
 
-  constructor(dispatcher: DispatcherLike | undefined) {
+  constructor({ dispatcher }: EngineOptions) {
     // The structural type hides undici's parameter types. The arguments of `dispatch` below follow undici's
     // documentation.
     this.#given = dispatcher as Dispatch | undefined;
+  }
+
+  get kind(): EngineKind {
+    const chosen = this.#given ?? this.#chosenByApp();
+    if (chosen !== undefined) return chosen === 'fetch' ? 'fetch' : 'dispatcher';
+    return this.#openOwn() === 'fetch' ? 'fetch' : 'undici';
   }
 
   send(request: OutgoingRequest): Exchange {
@@ -92,21 +99,32 @@ class NodeEngine implements Engine {
     if (chosen === 'fetch') return this.#fetchEngine.send(request);
     if (chosen !== undefined)
       return new NodeExchange(request, chosen, { origin: `${origin} through the dispatcher`, meaningOf });
+    const own = this.#openOwn();
     const explain: typeof meaningOf = (code, progress) => withProxyHint(meaningOf(code, progress), origin);
-    return new NodeExchange(request, this.#agent ?? this.#openAgent(), { origin, meaningOf: explain });
+    if (own !== 'fetch') return new NodeExchange(request, own, { origin, meaningOf: explain });
+    // Node's own `fetch`, directly: everything else was chosen above.
+    return fetchEngine(undefined, { requestInit, meaningOf: explain, sendsOnce: true }).send(request);
   }
 
   async close(): Promise<void> {
-    const own = await this.#own?.catch(() => undefined);
-    await own?.destroy();
+    if (this.#own === 'fetch') return;
+    await this.#own?.destroy();
     for (const socket of this.#connecting) socket.destroy(); // undici waits for these
   }
 
   /** undici is loaded at the first request, so that importing this package stays cheap. */
-  async #openAgent(): Promise<Dispatch> {
-    this.#own ??= createAgent(this.#connecting);
-    this.#agent = await this.#own;
-    return this.#agent;
+  #openOwn(): Agent | 'fetch' {
+    if (this.#own !== undefined) return this.#own;
+    try {
+      this.#own = createAgent(this.#connecting);
+    } catch (error) {
+      this.#own = 'fetch';
+      const { code, message } = error as { code?: unknown; message?: unknown };
+      const reason =
+        code === 'MODULE_NOT_FOUND' ? 'undici was not found' : `undici cannot be used (${code ?? message})`;
+      environmentLog()?.(`context-gateway: ${reason}, so requests go through the global fetch`);
+    }
+    return this.#own;
   }
 
   /** What all requests of the app go through. A request that goes around it would miss a proxy or a mock. */
@@ -152,30 +170,25 @@ class NodeExchange implements Exchange, ByteSource, DispatchHandler {
   #paused = false;
   #ended = false;
   #failure: Error | undefined;
-  readonly #request: FailedRequest;
   #reader: { resolve(chunk: Uint8Array | undefined): void; reject(error: Error): void } | undefined;
 
-  constructor(request: OutgoingRequest, agent: Dispatch | Promise<Dispatch>, failed: FailedRequest) {
-    this.#request = failed;
+  constructor(
+    request: OutgoingRequest,
+    agent: Dispatch,
+    private readonly failed: FailedRequest,
+  ) {
     this.head = new Promise((resolve, reject) => {
       this.#resolveHead = resolve;
       this.#rejectHead = reject;
     });
-    // Not `instanceof Promise`: zone.js and others replace the global one, but async functions return native promises.
-    if (!('dispatch' in agent))
-      agent.then(
-        (ready) => this.#start(request, ready),
-        (error) => this.#fail(error),
-      );
-    else this.#start(request, agent);
+    this.#start(request, agent);
   }
 
-  #start({ method, origin, path, headers, body }: OutgoingRequest, agent: Dispatch): void {
-    if (this.#failure !== undefined) return;
+  #start({ method, origin, target, headers, body }: OutgoingRequest, agent: Dispatch): void {
     const length = typeof body === 'object' ? body.size : undefined;
     const options = {
       origin,
-      path,
+      path: target,
       method,
       headers: length === undefined ? headers : { ...headers, 'content-length': String(length) },
       body: typeof body === 'object' ? body.open?.() : body,
@@ -190,7 +203,7 @@ class NodeExchange implements Exchange, ByteSource, DispatchHandler {
     } catch (error) {
       // undici 7 and 8 report an invalid request to the handler. undici 6 throws if the handler is invalid.
       const isOld = (error as { code?: unknown } | null | undefined)?.code === 'UND_ERR_INVALID_ARG';
-      this.#fail(isOld ? oldDispatcher() : connectionError(error, this.progress, this.#request));
+      this.#fail(isOld ? oldDispatcher() : connectionError(error, this.progress, this.failed));
     }
   }
 
@@ -239,7 +252,7 @@ class NodeExchange implements Exchange, ByteSource, DispatchHandler {
     this.#sent = 'yes';
     const headers = new NodeHeaders(fields);
     try {
-      this.#resolveHead({ status, headers, body: decompress(this, headers.get('content-encoding'), this.#request) });
+      this.#resolveHead({ status, headers, body: decompress(this, headers.get('content-encoding'), this.failed) });
     } catch (error) {
       this.cancel(error as Error);
     }
@@ -267,7 +280,7 @@ class NodeExchange implements Exchange, ByteSource, DispatchHandler {
   }
 
   onResponseError(_controller: Controller | undefined, error: Error): void {
-    this.#fail(connectionError(error, this.progress, this.#request));
+    this.#fail(connectionError(error, this.progress, this.failed));
   }
 
   /** Called only by undici 6, whose other methods are missing here. Nothing was sent. */
@@ -299,21 +312,17 @@ function oldDispatcher(): ConfigurationError {
 
 /** Headers as parsed by undici. They inherit from `Object.prototype`, whose fields are not headers. */
 class NodeHeaders implements HeaderSource {
-  readonly #fields: ResponseFields;
-
-  constructor(fields: ResponseFields) {
-    this.#fields = fields;
-  }
+  constructor(private readonly fields: ResponseFields) {}
 
   get(name: string): string | undefined {
-    if (!Object.hasOwn(this.#fields, name)) return undefined;
-    const value = this.#fields[name];
+    if (!Object.hasOwn(this.fields, name)) return undefined;
+    const value = this.fields[name];
     return typeof value === 'string' ? value : value?.join(', ');
   }
 
   toHeaders(): Headers {
     const headers = new Headers();
-    for (const [name, value] of Object.entries(this.#fields)) {
+    for (const [name, value] of Object.entries(this.fields)) {
       for (const one of [value].flat()) headers.append(name, byteText(one));
     }
     return headers;

@@ -6,8 +6,8 @@ import { contentOf } from './upload/content.js';
 import { refusePath } from './upload/file.js';
 import { multipart } from './upload/multipart.js';
 
-export { matches, userAgent } from './browser.js';
-export { isBrowser, readEnvironment } from './environment.js';
+export { matches, repeatedChunk, userAgent } from './browser.js';
+export { environmentListener, isBrowser, readEnvironment } from './environment.js';
 
 /** Workers of servers, which can stream uploads, and of browsers, which cannot. */
 export function createEngine(options: EngineOptions): Engine {

@@ -18,8 +18,13 @@ export interface ScriptArguments {
   arguments: string[];
 }
 
-/** Your Redis or Valkey client: `redis`, `ioredis` or `iovalkey`. You connect and close it. */
-export type RedisClient = IoredisLike | NodeRedisLike;
+/** The used part of a Valkey GLIDE client, for a single server or a cluster. */
+export interface GlideLike {
+  customCommand(args: string[]): Promise<unknown>;
+}
+
+/** Your Redis or Valkey client: `redis`, `ioredis`, `iovalkey` or `@valkey/valkey-glide`. You connect and close it. */
+export type RedisClient = IoredisLike | NodeRedisLike | GlideLike;
 
 /** Runs a script with its keys and arguments. */
 export type Run = (keys: string[], args: string[]) => Promise<unknown>;
@@ -33,17 +38,20 @@ export function runnerOf(client: RedisClient, script: string): Run {
     try {
       return await bySha(await sha, keys, args);
     } catch (error) {
-      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+      if (!(error instanceof Error && UNKNOWN_SCRIPT.test(error.message))) throw error;
       return inFull(script, keys, args);
     }
   };
 }
 
-type Call = (script: string, keys: string[], args: string[]) => Promise<unknown>;
+/** The words of Redis, and of GLIDE. */
+const UNKNOWN_SCRIPT = /^NOSCRIPT|NoScriptError/;
 
-function callsOf(client: RedisClient): { bySha: Call; inFull: Call } {
+type Evaluate = (script: string, keys: string[], args: string[]) => Promise<unknown>;
+
+function callsOf(client: RedisClient): { bySha: Evaluate; inFull: Evaluate } {
   // Users may pass anything.
-  const given = client as Partial<IoredisLike & NodeRedisLike> | null | undefined;
+  const given = client as Partial<IoredisLike & NodeRedisLike & GlideLike> | null | undefined;
   if (typeof given?.eval === 'function' && typeof given.evalSha === 'function') {
     const redis = client as NodeRedisLike; // checked above
     return {
@@ -58,8 +66,17 @@ function callsOf(client: RedisClient): { bySha: Call; inFull: Call } {
       inFull: (text, keys, args) => redis.eval(text, keys.length, ...keys, ...args),
     };
   }
+  if (typeof given?.customCommand === 'function') {
+    const glide = client as GlideLike; // checked above
+    const run = (command: string, script: string, keys: string[], args: string[]) =>
+      glide.customCommand([command, script, String(keys.length), ...keys, ...args]);
+    return {
+      bySha: (sha, keys, args) => run('EVALSHA', sha, keys, args),
+      inFull: (text, keys, args) => run('EVAL', text, keys, args),
+    };
+  }
   throw new ConfigurationError(
-    'client must be a client of redis, ioredis or iovalkey: redisLimiter({ client: createClient(), name }).',
+    'client must be a client of redis, ioredis, iovalkey or @valkey/valkey-glide: redisLimiter({ client: createClient(), name }).',
   );
 }
 

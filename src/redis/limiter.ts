@@ -2,15 +2,15 @@ import { ignoreErrors } from '../base/ignore-errors.js';
 import { systemRuntime } from '../base/runtime.js';
 import { ConfigurationError, type RateLimiter } from '../index.js';
 import { Availability, type RedisLimiterEvent } from './availability.js';
-import { BucketQueue, type Shared } from './bucket-queue.js';
 import { hexDigest, type RedisClient, runnerOf } from './client.js';
+import { type LimiterState, RedisBucket } from './redis-bucket.js';
 import { SCRIPT } from './script.js';
 
 /** Options of `redisLimiter`. All times are milliseconds. */
 export interface RedisLimiterOptions {
   /**
-   * A connected client of `redis`, `ioredis` or `iovalkey`, for Valkey or Redis 6.2 or later. The limiter never closes
-   * the client.
+   * A connected client of `redis`, `ioredis`, `iovalkey` or `@valkey/valkey-glide`, for Valkey or Redis 6.2 or later.
+   * The limiter never closes the client.
    */
   client: RedisClient;
   /**
@@ -53,7 +53,7 @@ const SALT = 'context-gateway/redis';
 export function redisLimiter(options: RedisLimiterOptions): RateLimiter {
   const { client, name, timeout = DEFAULT_TIMEOUT, processes = 1, onEvent } = checked(options);
   const listener = onEvent ?? warnOnce(client);
-  const shared: Shared = {
+  const state: LimiterState = {
     runtime: systemRuntime,
     availability: new Availability(systemRuntime, timeout, (event) => ignoreErrors(() => listener(event))),
     run: runnerOf(client, SCRIPT),
@@ -68,11 +68,11 @@ export function redisLimiter(options: RedisLimiterOptions): RateLimiter {
     const key = `context-gateway:{${(await hash).slice(0, 32)}}:${bucket}`;
     return [key, `${key}:processes`];
   };
-  const queues = new Map<string, BucketQueue>();
+  const buckets = new Map<string, RedisBucket>();
   return {
     acquire(bucket) {
-      const queue = queues.get(bucket) ?? new BucketQueue(shared, keysOf(bucket));
-      queues.set(bucket, queue);
+      const queue = buckets.get(bucket) ?? new RedisBucket(state, keysOf(bucket));
+      buckets.set(bucket, queue);
       return queue.acquire();
     },
   };

@@ -1,4 +1,4 @@
-import type { WindowState } from '../base/rate-window.js';
+import type { WindowState } from './shared-window.js';
 import SCRIPT from './window.lua';
 
 export { SCRIPT };

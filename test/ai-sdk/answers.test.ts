@@ -42,7 +42,7 @@ describe('a streamed completion', () => {
             type: 'unsupported',
             feature: 'seed',
             details:
-              "The API does not document it. It was not sent. To send it, pass undocumented: 'send' to createAiSdkProvider.",
+              'The API does not document it. It was not sent. To send it, pass completions: extended to createAiSdkProvider.',
           },
         ],
       },

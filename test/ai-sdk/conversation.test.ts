@@ -32,7 +32,7 @@ const usage = {
   inputTokens: { total: 5, noCache: 5, cacheRead: 0, cacheWrite: 0 },
   outputTokens: { total: 7, text: 7, reasoning: 0 },
 };
-const prompt = 'In which format do we write the export?';
+const prompt = 'What did we decide to write?';
 
 test('a model uses the context of a conversation, which stores no messages of its own', async () => {
   await service.context().compact('conv_1', { level: 'aggressive' });

@@ -19,6 +19,16 @@ const prompt = 'The key is red. What is red?';
 /** Headers that trigger a fault of the emulator. */
 const fault = (name: string) => ({ 'x-emulator-fault': name });
 
+test('a call of ai 4, whose early releases do not check the version, names the versions', async () => {
+  const model = createAiSdkProvider(service.gateway())('atlas-small');
+  const options = { mode: { type: 'regular' }, inputFormat: 'prompt', prompt: [] };
+  for (const call of [model.doGenerate(options as never), model.doStream(options as never)]) {
+    await expect(call).rejects.toThrow(ConfigurationError);
+    await expect(call).rejects.toThrow(/needs ai 5, 6 or 7, .*: npm install ai@7/);
+  }
+  expect(emulator.requests).toEqual([]);
+});
+
 describe.each(majors)('$name', ({ ai, specification, createProvider }) => {
   const model = (id = 'atlas-small') => createProvider(service.gateway())(id);
   /** Every part of a stream, and the errors in it. */
@@ -89,7 +99,7 @@ describe.each(majors)('$name', ({ ai, specification, createProvider }) => {
       expect(warning.type).toBe(specification === 'v2' ? 'unsupported-setting' : 'unsupported');
       expect(warning).toHaveProperty(
         'details',
-        "The API does not document it. It was not sent. To send it, pass undocumented: 'send' to createAiSdkProvider.",
+        'The API does not document it. It was not sent. To send it, pass completions: extended to createAiSdkProvider.',
       );
     }
   });

@@ -1,5 +1,5 @@
 import { APICallError, NoObjectGeneratedError, tool } from 'ai';
-import { ConfigurationError, GatewayClient, ResponseValidationError } from 'context-gateway';
+import { ConfigurationError, extended, GatewayClient, ResponseValidationError } from 'context-gateway';
 import { createAiSdkProvider } from 'context-gateway/ai-sdk';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
@@ -13,8 +13,8 @@ const prompt = 'What is the weather in San Francisco?';
 const called = { function: { name: 'weather', arguments: { location: 'San Francisco' } } };
 const lastBody = () => JSON.parse(service.last.body ?? '');
 
-describe.each(majors)('$name with undocumented: send', ({ ai, specification }) => {
-  const model = () => createAiSdkProvider(service.gateway(), { specification, undocumented: 'send' })('atlas-small');
+describe.each(majors)('$name with completions: extended', ({ ai, specification }) => {
+  const model = () => createAiSdkProvider(service.gateway(), { specification, completions: extended })('atlas-small');
   // The tool of the AI SDK's own guide.
   const weather = tool({
     description: 'Get the weather in a location',
@@ -149,7 +149,7 @@ describe.each(majors)('$name with undocumented: send', ({ ai, specification }) =
 
   test('has the option of its client by default', async () => {
     emulator.chat.on('weather', { tool_calls: [called] });
-    const gateway = service.gateway({ undocumented: 'send' });
+    const gateway = service.gateway({ completions: extended });
     const own = createAiSdkProvider(gateway, { specification })('atlas-small');
     const { toolCalls } = await ai.generateText({ model: own as never, tools: { weather }, prompt });
 
@@ -169,7 +169,7 @@ test('a streamed tool call without a name is an error part', async () => {
   const events = `${chunk({ tool_calls: [{ index: 0, function: { arguments: '{}' } }] }, null)}${chunk({}, 'tool_calls')}`;
   const fetch = async () => new Response(events, { headers: { 'content-type': 'text/event-stream' } });
   const gateway = new GatewayClient({ baseURL: 'https://service.test', apiKey: 'svc_sk_1234567890', fetch });
-  const model = createAiSdkProvider(gateway, { undocumented: 'send' })('atlas-small');
+  const model = createAiSdkProvider(gateway, { completions: extended })('atlas-small');
   const { stream } = await model.doStream({ prompt: [{ role: 'user', content: [{ type: 'text', text: 'x' }] }] });
   const parts: { type: string; error?: unknown }[] = [];
   for await (const part of stream as unknown as AsyncIterable<{ type: string }>) parts.push(part);
@@ -177,7 +177,33 @@ test('a streamed tool call without a name is an error part', async () => {
   expect(parts.find(({ type }) => type === 'error')?.error).toBeInstanceOf(ResponseValidationError);
 });
 
+test('without the option, what a reply has besides the documented fields is neither checked nor read', async () => {
+  const message = { role: 'assistant', content: 'Hello', tool_calls: 'none' };
+  const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+  const facts = { id: 'c', created: 1, model: 'm', usage };
+  const choice = { index: 0, finish_reason: 'stop' };
+  const events = `data: ${JSON.stringify({ ...facts, choices: [{ ...choice, delta: message }] })}\n\ndata: [DONE]\n\n`;
+  const replies = [
+    Response.json({ ...facts, object: 'chat.completion', choices: [{ ...choice, message }] }),
+    new Response(events, { headers: { 'content-type': 'text/event-stream' } }),
+  ];
+  const gateway = new GatewayClient({
+    ...{ baseURL: 'https://service.test', apiKey: 'svc_sk_1234567890', maxRetries: 0 },
+    fetch: async () => replies.shift() ?? Response.error(),
+  });
+  const model = createAiSdkProvider(gateway)('atlas-small');
+  const call = { prompt: [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'x' }] }] };
+
+  const { content } = await model.doGenerate(call);
+  const { stream } = await model.doStream(call);
+  const parts: string[] = [];
+  for await (const part of stream as unknown as AsyncIterable<{ type: string }>) parts.push(part.type);
+
+  expect(content).toEqual([{ type: 'text', text: 'Hello' }]);
+  expect(parts).toEqual(['stream-start', 'response-metadata', 'text-start', 'text-delta', 'text-end', 'finish']);
+});
+
 test('a bad value of the option is rejected', () => {
-  const options = { undocumented: true as never };
+  const options = { completions: true as never };
   expect(() => createAiSdkProvider(service.gateway(), options)).toThrow(ConfigurationError);
 });

@@ -1,7 +1,7 @@
 import { type GatewayClient, toErrorData } from 'context-gateway';
 import { searchTool, toUIMessageStream } from 'context-gateway/ai-sdk';
 import { createConversation, memoryStore } from 'context-gateway/conversation';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { emulatedService } from '../helpers/world.js';
 import { majors } from './majors.js';
 
@@ -30,7 +30,9 @@ describe.each(majors)('$name', ({ ai }) => {
       messages: [{ id: '1', role: 'user', parts: [{ type: 'text', text: 'Which lamp?' }] }],
       abortSignal: undefined,
     });
-    let message: { parts: { type: string; text?: string; data?: unknown }[]; metadata?: unknown } | undefined;
+    let message:
+      | { id: string; parts: { type: string; text?: string; data?: unknown }[]; metadata?: unknown }
+      | undefined;
     const errors: unknown[] = [];
     const onError = (error: unknown) => errors.push(error);
     for await (const one of ai.readUIMessageStream({ stream: chunks, onError })) message = one;
@@ -41,16 +43,25 @@ describe.each(majors)('$name', ({ ai }) => {
     service.emulator.chat.on('lamp', 'A red one.');
     const { conversation, store } = conversationOf(service.gateway());
 
-    const { message, errors } = await shown(toUIMessageStream(conversation.stream('Which lamp does the pier get?')));
+    const reply = conversation.stream('Which lamp does the pier get?');
+    const { message, errors } = await shown(toUIMessageStream(reply));
 
     expect(errors).toEqual([]);
+    expect(message?.id).toBe(reply.id);
     expect(message?.parts).toMatchObject([
       { type: 'data-recalled', data: expect.arrayContaining([expect.objectContaining({ id: 'lamp' })]) },
       { type: 'text', text: 'A red one.' },
     ]);
     expect(message?.metadata).toMatchObject({
       stopped: false,
-      messages: [{ role: 'user' }, { role: 'assistant', id: expect.any(String) }],
+      messages: [
+        { role: 'user' },
+        {
+          role: 'assistant',
+          id: reply.id,
+          recalled: expect.arrayContaining([{ id: 'lamp', score: 1, match: 'words' }]),
+        },
+      ],
       report: { budget: expect.any(Number) },
     });
     expect((await store.load('talk'))?.messages).toHaveLength(history.length + 2);
@@ -83,9 +94,30 @@ describe.each(majors)('$name', ({ ai }) => {
     for (let type = ''; type !== 'text-delta'; type = (await reader.read()).value?.type ?? '');
     await reader.cancel();
 
-    await vi.waitFor(async () =>
-      expect((await store.load('talk'))?.messages.at(-1)).toMatchObject({ role: 'assistant', stopped: true }),
-    );
+    await expect
+      .poll(async () => (await store.load('talk'))?.messages.at(-1))
+      .toMatchObject({ role: 'assistant', stopped: true });
+  });
+
+  test('a reply that is stopped by its signal ends without an error, and a page that comes back has it from its start', async () => {
+    service.emulator.chat.on('story', 'Once upon a time there was a lighthouse. '.repeat(50));
+    const { conversation } = conversationOf(service.gateway());
+    const stop = new AbortController();
+    const reply = conversation.stream('Tell me a story.', { background: true, signal: stop.signal });
+
+    const reader = toUIMessageStream(reply).getReader();
+    for (let type = ''; type !== 'text-delta'; type = (await reader.read()).value?.type ?? '');
+    await reader.cancel();
+    const again = shown(toUIMessageStream(reply));
+    stop.abort();
+    const { message, errors } = await again;
+
+    expect(errors).toEqual([]);
+    expect(message).toMatchObject({
+      id: reply.id,
+      parts: [{ type: 'text', text: expect.stringMatching(/^Once/) }],
+      metadata: { stopped: true },
+    });
   });
 
   test('the search tool gives the model the messages that match, with ids and dates', async () => {
@@ -97,10 +129,13 @@ describe.each(majors)('$name', ({ ai }) => {
 
     expect(await jsonSchema).toMatchObject({ type: 'object', properties: { query: { type: 'string' } } });
     expect(found[0]).toEqual({
+      position: 0,
       id: 'lamp',
       role: 'user',
       createdAt: '2026-05-03T09:00:00.000Z',
       text: 'The pier gets a red lamp.',
+      score: 1,
+      match: 'words',
     });
   });
 });

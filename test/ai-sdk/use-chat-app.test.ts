@@ -3,8 +3,10 @@ import { createEmulator } from 'context-gateway-emulator';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 // They load without variables, as `next build` does. `npm run compat` tests the page.
 import { POST as chat } from '../../examples/apps/use-chat/app/api/chat/route.js';
+import { GET as resume, DELETE as stop } from '../../examples/apps/use-chat/app/api/replies/[id]/route.js';
 import { POST as tools } from '../../examples/apps/use-chat/app/api/tools/route.js';
-import { asMessage, earlier, store } from '../../examples/apps/use-chat/app/store.js';
+import { store } from '../../examples/apps/use-chat/app/database.js';
+import { asMessage, earlier } from '../../examples/apps/use-chat/app/store.js';
 
 const emulator = createEmulator({ seed: 'use-chat' });
 /** The id of the conversation, new for each test. */
@@ -74,14 +76,15 @@ test('the model searches what was said long ago', async () => {
   store.append(
     talk,
     messages.slice(0, -1).map((one) => ({ ...asMessage(one), createdAt: '2026-01-15T10:00:00Z' })),
-    0,
+    { after: undefined, newest: undefined },
   );
 
   const { message, errors } = await send(tools, messages);
 
   expect(errors).toEqual([]);
   const tool = message?.parts.find(({ type }) => type === 'tool-searchConversation');
-  expect(tool).toMatchObject({ output: [{ id: 'lamp', role: 'user', text: 'The pier gets a red lamp.' }] });
+  const found = { id: 'lamp', role: 'user', text: 'The pier gets a red lamp.' };
+  expect(tool).toMatchObject({ output: expect.arrayContaining([expect.objectContaining(found)]) });
   expect(message?.parts.at(-1)).toMatchObject({ type: 'text', text: 'A red one, see the message of the first day.' });
   expect((emulator.requests.at(-1)?.body ?? '').length).toBeLessThan(16_000); // 200 remarks did not all fit
 });
@@ -114,7 +117,7 @@ test.each([chat, tools])(
     const { message } = await send(route, harbour);
 
     expect(message?.parts.at(-1)).toMatchObject({ type: 'text', text: 'At six.' });
-    expect((await earlier(talk)).map(({ id, role }) => (role === 'user' ? id : role))).toEqual([
+    expect((await earlier(talk)).messages.map(({ id, role }) => (role === 'user' ? id : role))).toEqual([
       ...['harbour', 'assistant', 'lamp', 'assistant', 'harbour', 'assistant'],
     ]);
   },
@@ -128,7 +131,7 @@ test.each([chat, tools])('a question without a reply is sent with the next one (
   await send(route, [harbour, pier]);
 
   expect(sentTexts()).toEqual(['When does the harbour open?', 'And the pier?']);
-  expect(textsOf(await earlier(talk)).slice(0, 2)).toEqual([
+  expect(textsOf((await earlier(talk)).messages).slice(0, 2)).toEqual([
     'user: When does the harbour open?',
     'user: And the pier?',
   ]);
@@ -143,7 +146,7 @@ test.each([chat, tools])('files are left out of the stored text (%#)', async (ro
   ];
   await send(route, [{ id: '1', role: 'user', parts: route === chat ? parts : parts.slice(1) }]);
 
-  expect((await earlier(talk)).at(0)?.parts).toEqual([{ type: 'text', text: 'How many ships\nare there?' }]);
+  expect((await earlier(talk)).messages.at(0)?.parts).toEqual([{ type: 'text', text: 'How many ships\nare there?' }]);
 });
 
 test.each([chat, tools])('a request that no page sends is refused (%#)', async (route) => {
@@ -157,20 +160,95 @@ test('with tools, replies are stored, one generated again replaces the older one
   await send(tools, [question]);
   emulator.chat.on('harbour', 'At seven.');
   await send(tools, [question]);
-  expect(textsOf(await earlier(talk))).toEqual(['user: When does the harbour open?', 'assistant: At seven.']);
+  expect(textsOf((await earlier(talk)).messages)).toEqual([
+    'user: When does the harbour open?',
+    'assistant: At seven.',
+  ]);
 
   emulator.chat.on('story', 'Once upon a time there was a lighthouse.');
   emulator.faults.add({ match: { path }, respond: { type: 'cutStream', afterEvents: 4, how: 'stall' } });
-  const controller = new AbortController();
-  const page = [...(await earlier(talk)), of('user', 'Tell me a story.', '2')];
-  // The visitor stops the reply once its first words are on the page.
-  const stopOnceShown = (reply: UIMessage): void => {
-    if (asMessage(reply).content.includes('Once')) controller.abort();
-  };
-  await send(tools, page, controller.signal, stopOnceShown).catch(() => {});
+  const page = [...(await earlier(talk)).messages, of('user', 'Tell me a story.', '2')];
+  const stopped = send(tools, page);
+  await expect.poll(() => emulator.requests.at(-1)?.response?.body ?? '').toContain('Once');
+  let shown = '';
+  const other = resumed((one) => {
+    shown = asMessage(one).content;
+  });
+  await expect.poll(() => shown, { timeout: 20_000 }).toContain('Once');
+  expect(await earlier(talk)).toMatchObject({ messages: [{}, {}, { id: '2' }], resume: true });
+  await stop(new Request('https://app.test', { method: 'DELETE' }), { params: Promise.resolve({ id: talk }) });
 
-  await expect.poll(async () => (await earlier(talk)).length, { timeout: 20_000 }).toBe(4);
+  const { message, errors } = await stopped;
+  await other;
+  expect(errors).toEqual([]);
+  const after = await earlier(talk);
+  expect(after.messages.at(-1)).toMatchObject({ id: message?.id });
+  expect(after).toMatchObject({ messages: { length: 4 }, resume: false });
   expect(store.load(talk)).toMatchObject({
     messages: [{}, {}, {}, { content: expect.stringMatching(/^Once/), stopped: true }],
   });
+});
+
+/** What `useChat` has of the reply when its page comes back. */
+async function resumed(show = (_: UIMessage): void => {}): Promise<UIMessage | undefined> {
+  const transport = new DefaultChatTransport({
+    api: 'https://app.test/api/chat',
+    fetch: (url, init) => resume(new Request(url, init as RequestInit), { params: Promise.resolve({ id: talk }) }),
+  });
+  const stream = await transport.reconnectToStream({ chatId: talk });
+  let message: UIMessage | undefined;
+  if (stream)
+    for await (const one of readUIMessageStream({ stream })) {
+      message = one;
+      show(one);
+    }
+  return message;
+}
+
+test.each([chat, tools])(
+  'a page that comes back has the reply from its start, also after its end (%#)',
+  async (route) => {
+    emulator.chat.on('story', 'Once upon a time there was a lighthouse.');
+    emulator.faults.add({ match: { path }, respond: { type: 'cutStream', afterEvents: 4, how: 'stall' } });
+    expect(await resumed()).toBeUndefined();
+    const left = send(route, [of('user', 'Tell me a story.', '1')]); // reads on, as a second tab
+    await expect.poll(() => emulator.requests.at(-1)?.response?.body ?? '').toContain('Once');
+
+    let shown = '';
+    const during = resumed((one) => {
+      shown = asMessage(one).content;
+    });
+    await expect.poll(() => shown, { timeout: 20_000 }).toContain('Once');
+    expect((await earlier(talk)).resume).toBe(true);
+    await stop(new Request('https://app.test', { method: 'DELETE' }), { params: Promise.resolve({ id: talk }) });
+    const message = await during;
+    await left;
+
+    expect(message?.parts.at(-1)).toMatchObject({ type: 'text', text: expect.stringMatching(/^Once/) });
+    expect(await resumed()).toMatchObject({ id: message?.id });
+    expect(await earlier(talk)).toMatchObject({ messages: [{ id: '1' }, { id: message?.id }], resume: false });
+  },
+);
+
+test('the sources of a reply are the same after a reload', async () => {
+  emulator.chat.on('lamp', 'A red one.');
+  const remarks = Array.from({ length: 4_000 }, (_, n) => ({
+    role: n % 2 ? 'assistant' : 'user',
+    content: `Remark ${n} on the weather at sea.`,
+  }));
+  const messages = [{ role: 'user', content: 'The pier gets a red lamp.', id: 'lamp' }, ...remarks];
+  const dated = messages.map((one, n) => ({ id: `r${n}`, createdAt: '2026-01-15T10:00:00Z', ...one }));
+  store.append(talk, dated, { after: undefined, newest: undefined });
+
+  const { message } = await send(chat, [of('user', 'Which lamp does the pier get?', 'question')]);
+  const stored = (await earlier(talk)).messages.at(-1);
+
+  const source = expect.objectContaining({
+    id: 'lamp',
+    role: 'user',
+    text: 'The pier gets a red lamp.',
+    match: 'words',
+  });
+  for (const one of [message, stored])
+    expect(one?.parts[0]).toMatchObject({ type: 'data-recalled', data: expect.arrayContaining([source]) });
 });

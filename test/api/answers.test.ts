@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { type ClientEvent, ResponseValidationError } from 'context-gateway';
+import { type ClientEvent, ResponseValidationError, toEventStream } from 'context-gateway';
 import { describe, expect, test } from 'vitest';
 import {
   chatParams,
@@ -298,7 +298,7 @@ describe('a response that breaks the documented schema', () => {
     expect(await failureOf(stream())).toMatchObject(tooDeep);
     answers(text(deepEvent(levels), EVENTS));
     expect(await failureOf((await stream()).finalCompletion())).toMatchObject(tooDeep);
-    expect(await new Response((await stream()).toReadableStream()).text()).toMatch(/^event: error\n/);
+    expect(await new Response(toEventStream(await stream())).text()).toMatch(/^event: error\n/);
   });
 
   test('may be nested 500 levels deep, and so may an event', async () => {
@@ -307,7 +307,7 @@ describe('a response that breaks the documented schema', () => {
     answers(text(nested(501), JSON_TYPE));
     await failureOf(gatewayAt().request({ method: 'GET', path: '/v1/x' }));
     answers(text(`${deepEvent(499)}data: [DONE]\n\n`, EVENTS));
-    expect(await new Response((await stream()).toReadableStream()).text()).toBe(`${deepEvent(499)}data: [DONE]\n\n`);
+    expect(await new Response(toEventStream(await stream())).text()).toBe(`${deepEvent(499)}data: [DONE]\n\n`);
   });
 
   test('may be nested to any depth if it is an error', async () => {
@@ -326,7 +326,7 @@ describe('a response that breaks the documented schema', () => {
 
     const stream = await gatewayAt({ decodeChunk }).chat.completions.create({ ...chatParams, stream: true });
 
-    expect(await new Response(stream.toReadableStream()).text()).toMatch(/^event: error\n.*The stream failed/);
+    expect(await new Response(toEventStream(stream)).text()).toMatch(/^event: error\n.*The stream failed/);
   });
 });
 

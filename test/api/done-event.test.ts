@@ -1,4 +1,4 @@
-import type { ClientEvent, DoneEvent } from 'context-gateway';
+import { type ClientEvent, type DoneEvent, extended, GatewayClient } from 'context-gateway';
 import { describe, expect, test } from 'vitest';
 import { chatParams, completion } from '../helpers/samples.js';
 import { BASE, cannedService, contextAt, failureOf, gatewayAt, json, KEY, text } from '../helpers/service.js';
@@ -53,6 +53,7 @@ describe('the done event', () => {
         largestGap: undefined,
         model: chatParams.model,
         responseModel: 'atlas-small',
+        responseId: completion().id,
         finishReasons: ['stop'],
         usage: USAGE,
         usageEstimated: false,
@@ -64,6 +65,37 @@ describe('the done event', () => {
     ]);
     expect(events.map(({ type }) => type)).toEqual(['start', 'request', 'response', 'done']);
     expect(events[0]).toMatchObject({ model: chatParams.model, streamed: false });
+  });
+
+  test.each([
+    [
+      { temperature: 0, max_tokens: 5 },
+      { temperature: 0, maxTokens: 5, outputType: undefined },
+    ],
+    [
+      { max_completion_tokens: 7, response_format: { type: 'json_object' as const } },
+      { maxTokens: 7, outputType: 'json' },
+    ],
+    [{ response_format: { type: 'text' as const } }, { outputType: 'text' }],
+  ])('a start event says what %j asks for', async (asked, expected) => {
+    answers(json(completion()));
+    const events: ClientEvent[] = [];
+    const gateway = new GatewayClient({
+      ...{ baseURL: BASE, apiKey: KEY, completions: extended, onEvent: (event) => void events.push(event) },
+    });
+
+    await gateway.chat.completions.create({ ...chatParams, ...asked });
+
+    expect(events[0]).toMatchObject(expected);
+  });
+
+  test('has the id of a completion, and of nothing else', async () => {
+    answers(json({ id: 'preset_1', output: 'x' }));
+    const { gateway, done } = listening();
+
+    await gateway.presets.execute('p', { input: 'a', model: 'm' });
+
+    expect(done()).toMatchObject([{ responseId: undefined }]);
   });
 
   test('counts the attempts, and adds up their bytes', async () => {

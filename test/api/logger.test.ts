@@ -1,4 +1,4 @@
-import { ConfigurationError, GatewayClient } from 'context-gateway';
+import { ConfigurationError, GatewayClient, logTo } from 'context-gateway';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { chatParams, completion } from '../helpers/samples.js';
 import { BASE, cannedService, failureOf, gatewayAt, json, KEY } from '../helpers/service.js';
@@ -13,7 +13,7 @@ afterEach(() => {
 const recorder = () => {
   const lines: string[] = [];
   const keep = (level: string) => (line: string) =>
-    void lines.push(`${level}: ${line.replace(/(wait|duration)=\d+/g, '$1=n')}`);
+    void lines.push(`${level}: ${line.replace(/(wait|duration)=[\d.]+/g, '$1=n')}`);
   return { lines, logger: { debug: keep('debug'), warn: keep('warn') } };
 };
 
@@ -24,10 +24,11 @@ test('each event is one line: debug, or warn for what went wrong', async () => {
   const { lines, logger } = recorder();
   answers(json(BUSY, { status: 503 }), json(completion(), { headers: { 'x-request-id': 'req_7' } }));
   vi.spyOn(Math, 'random').mockReturnValue(0);
-  await gatewayAt({ logger, maxRetries: 1 }).chat.completions.create(chatParams);
+  const gateway = gatewayAt({ onEvent: logTo(logger), maxRetries: 1 });
+  await gateway.chat.completions.create({ ...chatParams, temperature: 0.25 });
 
   expect(lines).toEqual([
-    `debug: ${HEAD}: start model=atlas-small streamed=false`,
+    `debug: ${HEAD}: start model=atlas-small temperature=0.25 streamed=false`,
     `debug: ${HEAD}: request attempt=1`,
     `debug: ${HEAD}: response attempt=1 status=503 duration=n`,
     `warn: ${HEAD}: retry attempt=1 reason=503 wait=n`,
@@ -37,10 +38,19 @@ test('each event is one line: debug, or warn for what went wrong', async () => {
   ]);
 });
 
+test('a name of the service turns no direction of text around', async () => {
+  const { lines, logger } = recorder();
+  answers(json({ ...completion(), model: 'a\u202eb\u2066c\u200fd\u061ce' }));
+  await gatewayAt({ onEvent: logTo(logger) }).chat.completions.create(chatParams);
+
+  expect(lines.join()).not.toMatch(/\p{Bidi_Control}/u);
+  expect(lines.at(-1)).toContain(String.raw`responseModel=a\u202eb\u2066c d e`);
+});
+
 test('a failed call ends with two warnings', async () => {
   const { lines, logger } = recorder();
   answers(json({ error: { message: 'no' } }, { status: 400 }));
-  await failureOf(gatewayAt({ logger }).chat.completions.create(chatParams));
+  await failureOf(gatewayAt({ onEvent: logTo(logger) }).chat.completions.create(chatParams));
 
   expect(lines.slice(-2)).toEqual([
     `warn: ${HEAD}: failure attempt=1 reason=400 stop=not-repeatable`,
@@ -62,17 +72,6 @@ test('CONTEXT_GATEWAY_LOG=debug prints to standard error, without key and prompt
   expect(log).not.toHaveBeenCalled();
 });
 
-test('a logger of the client wins over the environment', async () => {
-  vi.stubEnv('CONTEXT_GATEWAY_LOG', 'debug');
-  const error = vi.spyOn(console, 'error').mockReturnValue();
-  const { lines, logger } = recorder();
-  answers(json(completion()));
-  await gatewayAt({ logger }).chat.completions.create(chatParams);
-
-  expect(lines).toHaveLength(4);
-  expect(error).not.toHaveBeenCalled();
-});
-
 test('an asynchronous logger that fails ends neither the call nor the process', async () => {
   const unhandled = vi.fn();
   process.on('unhandledRejection', unhandled);
@@ -80,7 +79,7 @@ test('an asynchronous logger that fails ends neither the call nor the process', 
   const fail = async () => Promise.reject(new Error('the disk is full'));
   answers(json({ error: { message: 'no' } }, { status: 400 }));
 
-  await failureOf(gatewayAt({ logger: { debug: fail, warn: fail } }).chat.completions.create(chatParams));
+  await failureOf(gatewayAt({ onEvent: logTo({ debug: fail, warn: fail }) }).chat.completions.create(chatParams));
   await new Promise((resolve) => setImmediate(resolve));
 
   expect(unhandled).not.toHaveBeenCalled();
@@ -89,7 +88,7 @@ test('an asynchronous logger that fails ends neither the call nor the process', 
 test('prints issues of a response that is only reported', async () => {
   const { lines, logger } = recorder();
   answers(json({ ...completion(), id: 7 }));
-  await gatewayAt({ logger, validation: 'report' }).chat.completions.create(chatParams);
+  await gatewayAt({ onEvent: logTo(logger), validation: 'report' }).chat.completions.create(chatParams);
 
   expect(lines).toContain(`warn: ${HEAD}: validation issues=[{"path":["id"],"message":"expected string, got number"}]`);
 });
@@ -100,5 +99,5 @@ test('a value of the variable that is neither debug nor off is an error', () => 
 });
 
 test('a logger without debug and warn is rejected', () => {
-  expect(() => gatewayAt({ logger: {} as never })).toThrow('logger must be an object with debug and warn');
+  expect(() => logTo({} as never)).toThrow('logTo takes an object with debug and warn');
 });

@@ -10,8 +10,10 @@ import { KEY, TOKEN } from '../helpers/service.js';
 
 describe.each(engines)('a request sent through $engine', ({ engine, options }) => {
   const arrived: IncomingMessage[] = [];
+  let answer = 200;
   const service = createServer((request, response) => {
     arrived.push(request);
+    response.statusCode = answer;
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify(request.method === 'POST' ? completion() : contextAnswer()));
   });
@@ -36,6 +38,24 @@ describe.each(engines)('a request sent through $engine', ({ engine, options }) =
     const { headers } = arrived.at(-1) as IncomingMessage;
     expect(Object.keys(headers).sort()).toEqual([...always].sort());
     expect(headers).toMatchObject({ accept: 'application/json', authorization: `Bearer ${TOKEN}` });
+  });
+
+  test('names its call and its attempt if it is a retry, and not before', async () => {
+    answer = 503;
+    const context = new ContextClient({ baseURL, sessionToken: TOKEN, ...options, maxRetries: 2 });
+    const before = arrived.length;
+    await context.retrieve('c').catch(() => {});
+    await context.retrieve('c', { maxRetries: 0 }).catch(() => {});
+    answer = 200;
+    await context.close();
+
+    const attempts = arrived.slice(before).map((request) => request.headers['x-call-attempt']);
+    expect(attempts).toEqual([
+      undefined,
+      expect.stringMatching(/^[0-9a-z]+-1\.2$/),
+      expect.stringMatching(/^[0-9a-z]+-1\.3$/),
+      undefined,
+    ]);
   });
 
   test('has only content-type and content-length in addition if it has a body', async () => {

@@ -77,6 +77,7 @@ describe('withResponse', () => {
       limit: 1_000,
       remaining: 7,
       resetAt: new Date('2026-01-15T10:01:00Z'),
+      resetAfter: 60_000,
       raw: { limit: '1000', remaining: '7', reset: '60' },
     });
     expect(requests).toHaveLength(1);
@@ -99,6 +100,7 @@ describe('withResponse', () => {
       limit: undefined,
       remaining: undefined,
       resetAt: undefined,
+      resetAfter: undefined,
       raw: { limit: '5, 5', remaining: undefined, reset: 'soon' },
     });
   });

@@ -43,6 +43,7 @@ test('leak surface 1: a client shows no credential however it is printed', async
     expect(leaksOf(client, SECRETS)).toEqual([]);
     expect(Object.entries(client).flatMap(([, part]) => leaksOf(part, SECRETS))).toEqual([]);
     expect(`${client}${inspect(client, { showProxy: true })}`).not.toContain(KEY);
+    expect(leaksOf(inspect(client, { depth: 20, showHidden: true, getters: true }), SECRETS)).toEqual([]);
     await client.close();
   }
 });

@@ -51,6 +51,15 @@ const actions = {
     return { name: (error as Error).name, message: (error as Error).message, facts: JSON.stringify(error) };
   },
 
+  /** Two POSTs, one after the other. The second has an idempotency key. */
+  async executeTwice(baseURL: string, apiKey: string) {
+    const gateway = new sdk.GatewayClient({ baseURL, apiKey, maxRetries: 0 });
+    const params = { model: 'atlas-small', input: 'Hello' };
+    await gateway.presets.execute('summarize', params);
+    const second = gateway.presets.execute('summarize', params, { idempotencyKey: 'order-7' });
+    return second.withResponse().then(({ response }) => response.attempts.length, String);
+  },
+
   async missing() {
     const { GatewayClient, ContextClient } = sdk;
     const baseURL = location.origin;

@@ -14,7 +14,7 @@ export interface Bug {
 export const BUGS: readonly Bug[] = [
   {
     name: 'an effect is repeated after a broken connection',
-    module: 'src/transport/call/retry.ts',
+    module: 'src/call/retry.ts',
     place: "const isSafeToRepeat = method !== 'POST' ||",
     instead: "const isSafeToRepeat = method !== 'none' ||",
     invariant: 'I1',
@@ -22,7 +22,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "a proxy's 503 is taken for a refusal of the service",
-    module: 'src/transport/response/error-details.ts',
+    module: 'src/response/error-details.ts',
     place: "return isServiceError(body) ? 'no' : 'maybe';",
     instead: "return isServiceError(body) ? 'no' : 'no';",
     invariant: 'I1',
@@ -30,7 +30,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: 'the hint in a body is not read',
-    module: 'src/transport/rate-limit/headers.ts',
+    module: 'src/rate-limit/headers.ts',
     place: "return typeof value === 'number' &&",
     instead: "return typeof value === 'never' &&",
     invariant: 'I6',
@@ -38,16 +38,16 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: 'a wait between attempts does not end with the deadline',
-    module: 'src/transport/call/timeouts.ts',
+    module: 'src/request/timeouts.ts',
     place: 'return this.wait(slept, () => this.runtime.clearTimer(timer));',
     instead:
-      'return slept.then(() => this.sleepOn()).then(() => this.check()); } sleepOn(): Promise<void> { return new Promise((go) => this.runtime.setTimer(go, 20_000));',
+      'return slept.then(() => this.sleepOn()).then(() => this.check()); } sleepOn(): Promise<void> { return new Promise((go) => this.runtime.setTimer(go, 60_000));',
     invariant: 'I4',
     fault: '503',
   },
   {
     name: 'the listener on a signal stays',
-    module: 'src/transport/call/timeouts.ts',
+    module: 'src/request/timeouts.ts',
     place: "signal.removeEventListener('abort', sharing.onAbort);",
     instead: '',
     invariant: 'I9',
@@ -63,15 +63,15 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: 'the end of the body is taken for the end of the stream',
-    module: 'src/gateway/stream/stream-owner.ts',
-    place: 'if (!this.#accumulator.finished) throw new StreamTruncatedError();',
+    module: 'src/stream/stream-owner.ts',
+    place: "if (next === 'ended' && !this.#accumulator.finished) throw new StreamTruncatedError();",
     instead: 'void StreamTruncatedError;',
     invariant: 'I14',
     fault: 'truncated stream',
   },
   {
     name: 'a 429 that says nothing slows nothing down',
-    module: 'src/base/rate-window.ts',
+    module: 'src/rate-limit/rate-window.ts',
     place: 'if (rejected) this.#block(retryAfter, now);',
     instead: 'if (rejected && retryAfter !== undefined) this.#block(retryAfter, now);',
     invariant: 'I20',
@@ -79,7 +79,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: 'a list is copied for each of its entries',
-    module: 'src/gateway/stream/pieces.ts',
+    module: 'src/stream/pieces.ts',
     place: 'entries.set(index, continued(entries.get(index), entry));',
     instead: 'if ([...entries.keys()].length >= 0) entries.set(index, continued(entries.get(index), entry));',
     invariant: 'I21',
@@ -87,10 +87,45 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: 'too many mistakes end a call with the error of zod',
-    module: 'src/base/schema-issues.ts',
+    module: 'src/validation/schema-issues.ts',
     place: "return [{ path: [], message: 'has too many mistakes' }];",
     instead: "throw new RangeError('too many mistakes');",
     invariant: 'I22',
+    fault: 'none',
+  },
+  {
+    name: 'a turn compares with what was loaded last',
+    module: 'src/conversation/context/session.ts',
+    place: 'newest: seen.at(-1)?.id };',
+    instead: 'newest: this.history.messages.at(-1)?.id };',
+    invariant: 'I23',
+    fault: 'none',
+  },
+  {
+    name: 'a turn that was not stored ends well',
+    module: 'src/conversation/context/session.ts',
+    place:
+      "throw new ConversationStoreError('The turn could not be stored: store.append failed. See cause.', { cause });",
+    instead: 'return [];',
+    invariant: 'I24',
+    fault: 'none',
+  },
+  {
+    name: 'an empty column of a row is taken for a value',
+    module: 'src/conversation/context/session.ts',
+    place: 'value !== null && value !== undefined);',
+    instead: 'value !== undefined);',
+    invariant: 'I25',
+    fault: 'none',
+  },
+  {
+    name: 'a batch keeps what it has delivered',
+    module: 'src/gateway/map-calls.ts',
+    place: 'if (this.#failure === undefined) this.#outcomes.push(outcome);',
+    instead: `if (this.#failure === undefined) this.#outcomes.push(outcome);
+    const batch: { kept?: unknown[] } = this;
+    (batch.kept ??= []).push(outcome);`,
+    invariant: 'I26',
     fault: 'none',
   },
   {
@@ -105,10 +140,11 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: 'an error keeps the request',
-    module: 'src/transport/call/transport.ts',
-    place: 'if (error instanceof ContextGatewayError) addCallDetails(error, attempt);',
+    module: 'src/call/transport.ts',
+    place:
+      'if (error instanceof ContextGatewayError && call.attempt !== undefined) addCallDetails(error, call.attempt);',
     instead:
-      'if (error instanceof ContextGatewayError) { addCallDetails(error, attempt); Object.assign(error, { request: { ...call.request, key: this.#area.authorize() } }); }',
+      'if (error instanceof ContextGatewayError) { addCallDetails(error, call.attempt); Object.assign(error, { request: { ...call.request, key: this.#client.area.authorize() } }); }',
     invariant: 'I13',
     fault: '500',
   },

@@ -6,6 +6,7 @@ import {
   ContextGatewayError,
   type GatewayClient,
   type RequestOptions,
+  toEventStream,
 } from 'context-gateway';
 import { type Kind, PROMPT, piecesOf } from './plan.js';
 
@@ -67,7 +68,7 @@ async function readStream(
   const stream = await client.chat.completions.create({ ...params, stream: true }, options);
   const attempts = outline(stream.response.attempts);
   const whole = piecesOf(operation).join('');
-  if (fate > 0.05 && fate < 0.055) return { end: 'left', attempts, problem: await relayed(stream.toReadableStream()) };
+  if (fate > 0.05 && fate < 0.055) return { end: 'left', attempts, problem: await relayed(toEventStream(stream)) };
   let text = '';
   for await (const chunk of stream) {
     text += chunk.choices[0]?.delta.content ?? '';

@@ -22,7 +22,7 @@ const TEMPORARY = new Set<number | string>([408, 425, 429, 500, 502, 503, 504]);
 const LASTING = new Set(['400', '409', '422', '307', 'AbortError', 'ClientClosedError', 'ResponseTooLargeError']);
 
 export function judge({ report, ledger, lingered, full }: Evidence): Verdict[] {
-  const { outcomes, flood } = report;
+  const { outcomes, flood, batch } = report;
   const effects = outcomes.filter(({ kind }) => kind === 'effect' || kind === 'upload' || kind === 'stream');
   const commitsOf = ({ operation }: Outcome): number => ledger.commits[operation] ?? 0;
   const verdict = (id: string, what: string, seen: string, holds: boolean): Verdict => ({ id, what, seen, holds });
@@ -62,10 +62,8 @@ export function judge({ report, ledger, lingered, full }: Evidence): Verdict[] {
     verdict(
       'I4',
       'calls end at their deadline, p90 within 50 ms',
-      `${overruns.length} at it, timers ${ms(report.usualLateness)} to ${ms(report.lateness)} late, p90 ${ms(p(overruns, 90))}, max ${ms(p(overruns, 100))}`,
-      // On this fast clock every timer counts as late. A late deadline then waits for eight more turns of the event
-      // loop, in which a response may still be read (timeouts.ts).
-      p(overruns, 90) <= 50 + report.lateness + 8 * (report.usualLateness + 1),
+      `${overruns.length} at it, p90 ${ms(p(overruns, 90))} after a plain timer, max ${ms(p(overruns, 100))}`,
+      p(overruns, 90) <= 50 + report.lateness,
     ),
     verdict(
       'I5',
@@ -89,7 +87,8 @@ export function judge({ report, ledger, lingered, full }: Evidence): Verdict[] {
       'I9',
       'no timers, listeners, connections or processes are left',
       `${left.join(', ')}; gone after ${ms(lingered)}`,
-      left.every((n) => n === 0) && lingered <= 1_000,
+      // A busy machine ends a process late, as it does with timers.
+      left.every((n) => n === 0) && lingered <= 1_000 + 20 * report.lateness,
     ),
     verdict(
       'I10',
@@ -153,6 +152,15 @@ export function judge({ report, ledger, lingered, full }: Evidence): Verdict[] {
         flood.printed <= 20_000 &&
         flood.took <= 1_000 &&
         flood.returned === FLOOD,
+    ),
+    none('I23', 'an edit removes nothing that another tab has stored', report.overwritten),
+    none('I24', 'an edit that cannot be stored is an error with its reply, and removes nothing', report.unstored),
+    none('I25', 'rows are read as databases give them, and a bad name is not stored', report.misread),
+    verdict(
+      'I26',
+      'a batch keeps no outcome that was taken, and lets timers run',
+      `memory +${mb(batch.grown)} MB, ${batch.ticks} ticks, ${batch.missing} missing`,
+      mb(batch.grown) <= 10 && batch.ticks > 5 && batch.missing === 0,
     ),
   ];
 }

@@ -84,6 +84,22 @@ test('search finds what the context and the memory hold, the best match first', 
   expect(JSON.parse((await run('search', 'talk', 'Oslo', '--json')).out)).toMatchObject([{ section: 'memory (fact)' }]);
 });
 
+test('search shows the reason of a decision in brackets', async () => {
+  const later = Array.from({ length: 20 }, (_, i) => ({
+    role: 'user' as const,
+    content: `Remark ${i} on the weather.`,
+  }));
+  world.emulator.conversations.create({ id: 'long', messages: [...messages, ...later] });
+  await run('compact', 'long', '--level', 'deep');
+
+  const [found] = JSON.parse((await run('search', 'long', 'Parquet', '--json')).out);
+
+  expect(found).toMatchObject({
+    section: 'decision',
+    text: 'We decided to write Parquet. (the finance team loads it directly)',
+  });
+});
+
 test.each([
   { args: ['contxt'], message: 'There is no command contxt: usage, context show' },
   { args: ['memory'], message: 'memory needs a second word: memory list, memory save, memory delete.' },
@@ -142,6 +158,15 @@ test('escape sequences of the service do not reach the terminal', async () => {
 
   expect((await run('memory', 'list')).out).toContain('red [31mtext and more');
   expect((await run('memory', 'list')).out).not.toContain('\u001b');
+});
+
+test('nor do those in its errors, nor what turns the direction of text around', async () => {
+  const message = 'no\u001b[31m such\u202e conversation\u2066';
+  world.emulator.faults.add({ match: { path: '/api/context' }, respond: { status: 404, message } });
+  const { err } = await run('context', 'show', 'c');
+
+  expect(err).toContain('such');
+  expect(err.trimEnd()).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
 });
 
 test('nor do those in the names of fields, nor those that JSON does not escape', () => {

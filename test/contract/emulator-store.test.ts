@@ -30,7 +30,7 @@ test('a compaction has the turns, and another object finds all of it again', asy
   for (let n = 0; n < 8; n += 1) await open(store).send(`Remark ${n} about the weather in the harbour town.`);
 
   await open(store).compact('aggressive');
-  const { text, report } = await open(store).send('In which format do we write the export?');
+  const { text, report } = await open(store).send('What did we decide to write?');
 
   expect(report.summaryVersion).toBe(1);
   expect(text).toContain('Parquet');

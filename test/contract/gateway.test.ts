@@ -211,6 +211,7 @@ describe.each(engines)('the Gateway API through $engine', ({ options }) => {
       limit: 1_000,
       remaining: 999,
       resetAt: new Date('2026-01-15T10:01:00.000Z'),
+      resetAfter: 60_000,
       raw: { limit: '1000', remaining: '999', reset: String(Date.UTC(2026, 0, 15, 10, 1) / 1_000) },
     });
     expect(gateway.rateLimit).toEqual({ gateway: response.rateLimit });

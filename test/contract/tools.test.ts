@@ -1,7 +1,10 @@
 import {
+  type ChatCompletion,
   type ChatContentPart,
   type ExtendedChatMessage,
+  extended,
   type FunctionTool,
+  GatewayClient,
   RequestValidationError,
   ResponseValidationError,
   type StandardSchema,
@@ -20,9 +23,9 @@ const tools: FunctionTool[] = [
 const question: ExtendedChatMessage = { role: 'user', content: 'What is the weather in Oslo?' };
 const called = [{ function: { name: 'weather', arguments: { city: 'Oslo' } } }];
 
-describe.each(engines)("undocumented: 'send' through $engine", ({ options }) => {
+describe.each(engines)('completions: extended through $engine', ({ options }) => {
   const world = emulatedService(options);
-  const gateway = () => world.gateway({ undocumented: 'send' });
+  const gateway = () => world.gateway({ completions: extended });
 
   test('a tool call comes back typed, and its result gets a reply', async () => {
     world.emulator.chat.on('weather', { tool_calls: called });
@@ -102,6 +105,24 @@ describe.each(engines)("undocumented: 'send' through $engine", ({ options }) => 
   });
 });
 
+test('a tool call without parameters has arguments and a type, whether the service sends them or not', async () => {
+  const message = { role: 'assistant', content: null, tool_calls: [{ id: 'a', function: { name: 'tides' } }] };
+  const completion = {
+    ...{ id: 'c', object: 'chat.completion', created: 1, model },
+    choices: [{ index: 0, message, finish_reason: 'tool_calls' }],
+    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+  };
+  const fetch = async () => Response.json(completion);
+  const gateway = new GatewayClient({ baseURL: 'https://e.com', apiKey: 'svc_pk_x', fetch, completions: extended });
+
+  const whole = await gateway.chat.completions.create({ model, messages: [question], tools });
+  const stream = await gateway.chat.completions.create({ model, messages: [question], tools, stream: true });
+
+  const call = { id: 'a', type: 'function', function: { name: 'tides', arguments: '{}' } };
+  expect(whole.choices[0]?.message.tool_calls).toEqual([call]);
+  expect((await stream.finalCompletion()).choices[0]?.message.tool_calls).toEqual([call]);
+});
+
 describe('without the option', () => {
   const world = emulatedService({});
 
@@ -114,7 +135,7 @@ describe('without the option', () => {
 
     expect(error).toBeInstanceOf(RequestValidationError);
     expect(String(error)).toContain('messages[0].content: expected string, got');
-    expect(String(error)).toContain("set undocumented: 'send' on the client");
+    expect(String(error)).toContain('pass completions: extended to the client');
   });
 
   test('a reply whose content is null is an error that names it', async () => {
@@ -124,11 +145,13 @@ describe('without the option', () => {
 
     expect(error).toBeInstanceOf(ResponseValidationError);
     expect(String(error)).toContain('choices[0].message.content: expected string, got null; to send or read null');
-    expect(String(error)).toContain("undocumented: 'send'");
+    expect(String(error)).toContain('completions: extended');
   });
 
   test('a bad value of the option is rejected', () => {
-    expect(() => world.gateway({ undocumented: true as never })).toThrow("undocumented must be 'send'");
+    expect(() => world.gateway({ completions: true as never })).toThrow(
+      "completions must be extended: import { extended } from 'context-gateway'",
+    );
   });
 });
 
@@ -141,9 +164,12 @@ describe('a reply in JSON', () => {
   test('is parsed, validated and typed with a schema', async () => {
     world.emulator.chat.on('tide', { json: { high: '12:00', metres: 3.5 } });
     const tide = await ask(Tide);
-    const { data, response } = await ask(Tide).withResponse();
+    const { data, response, completion } = await ask(Tide).withResponse();
 
     expectTypeOf(tide).toEqualTypeOf<{ high: string; metres: number }>();
+    expectTypeOf(completion).toEqualTypeOf<ChatCompletion>();
+    expect(completion.usage.total_tokens).toBeGreaterThan(0);
+    expect(completion.choices[0]?.message.content).toBe(JSON.stringify(tide));
     expect(tide).toEqual({ high: '12:00', metres: 3.5 });
     expect(data).toEqual(tide);
     expect(response.status).toBe(200);
@@ -159,7 +185,7 @@ describe('a reply in JSON', () => {
   });
 
   test.each([
-    { reply: 'At noon.', message: 'ask the model for JSON alone' },
+    { reply: 'At noon.', message: 'ask the model for JSON only' },
     { reply: { content: '{"high":', finish_reason: 'length' }, message: 'it ended at max_tokens' },
     { reply: '', message: 'it has no text' },
   ])('a reply in JSON that is not JSON is an error: $message', async ({ reply, message }) => {

@@ -39,29 +39,36 @@ describe.each(stores)('a store in %s', (name, open) => {
   const id = `it's ${name}`;
   const message = (id: string, content = `The "${id}" 💡`) => ({ id, role: 'user', content, createdAt: '2026-05-03' });
 
-  test('returns what was stored, in order, and cuts it', async () => {
+  test('returns what was stored, in order, and replaces what stood behind a message', async () => {
     const store = await open();
     expect((await store.load(id))?.messages ?? []).toEqual([]);
 
-    await store.append(id, [message('a'), message('b')], 0);
-    await store.append(id, [message('c'), message('d')], 2);
-    await store.append('another', [message('b')], 0);
-    await store.truncate(id, 'c');
-    await store.append(id, [message('e')], 2);
-    await store.truncate(id, 'unknown');
+    await store.append(id, [message('a'), message('b')], { after: undefined, newest: undefined });
+    await store.append(id, [message('c'), message('d')], { after: 'b', newest: 'b' });
+    await store.append('another', [message('b')], { after: undefined, newest: undefined });
+    await store.append(id, [message('e')], { after: 'b', newest: 'd' });
 
     expect((await store.load(id))?.messages).toEqual([message('a'), message('b'), message('e')]);
     expect((await store.load('another'))?.messages).toEqual([message('b')]);
+    await store.append('another', [message('z')], { after: undefined, newest: 'b' });
+    expect((await store.load('another'))?.messages).toEqual([message('z')]);
   });
 
-  test('rejects a turn after one of another process, and stores nothing of it', async () => {
+  test.each([
+    { after: 'b', newest: 'b', because: 'a turn after one of another process' },
+    { after: 'a', newest: 'b', because: 'an edit after a turn of another process' },
+    { after: undefined, newest: undefined, because: 'the first turn, when there is one already' },
+    { after: 'gone', newest: 'theirs', because: 'an edit of a message, if the one before was deleted' },
+  ])('rejects $because, and changes nothing', async (place) => {
     const store = await open();
-    const before = (await store.load(id))?.messages ?? [];
+    const talk = `${id}, newest ${place.newest} after ${place.after}`;
+    await store.append(talk, [message('a'), message('b')], { after: undefined, newest: undefined });
+    await store.append(talk, [message('theirs')], { after: 'b', newest: 'b' });
 
-    const error = await failureOf((async () => store.append(id, [message('x'), message('y')], before.length - 1))());
+    const error = await failureOf((async () => store.append(talk, [message('x'), message('y')], place))());
 
     expect(error).toBeInstanceOf(ConversationConflictError);
-    expect((await store.load(id))?.messages).toEqual(before);
+    expect((await store.load(talk))?.messages).toEqual([message('a'), message('b'), message('theirs')]);
   });
 
   test('keeps a conversation: turns, an edit, another reply, and its state, for an object per request', async () => {
@@ -82,4 +89,16 @@ describe.each(stores)('a store in %s', (name, open) => {
     expect(loaded?.messages.map(({ content }) => content)).toEqual(['When does the ferry leave?', 'At ten.']);
     expect(loaded?.state).toMatchObject({ format: 1, revision: 4 });
   });
+});
+
+test.runIf(postgres)('a store in PostgreSQL goes on after the app deleted a message in the middle', async () => {
+  await postgres?.exec(TABLES);
+  const store = postgresStore(postgres as PGlite);
+  const messages = ['a', 'b', 'c'].map((id) => ({ id, role: 'user', content: id, createdAt: '2026-05-03' }));
+  await store.append('gap', messages, { after: undefined, newest: undefined });
+  await postgres?.query("DELETE FROM messages WHERE conversation = 'gap' AND id = 'b'");
+
+  await store.append('gap', [{ ...messages[0], id: 'd' } as never], { after: 'c', newest: 'c' });
+
+  expect((await store.load('gap'))?.messages.map(({ id }) => id)).toEqual(['a', 'c', 'd']);
 });

@@ -1,8 +1,8 @@
 import { ContextGatewayError } from 'context-gateway';
-import { ContextBudgetError, type FitParams, fitToBudget } from 'context-gateway/conversation';
+import { ContextBudgetError, type FitParams, fitToBudget, sources } from 'context-gateway/conversation';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { layoutPrompt } from '../../src/conversation/prompt.js';
+import { PromptLayout } from '../../src/conversation/prompt/fit.js';
 import { decision, everything, memory, pin, summary } from './samples.js';
 import { smallTalk } from './world.js';
 
@@ -118,14 +118,26 @@ describe('the budget of a prompt', () => {
     );
   });
 
-  test('has room for messages that have nothing of the input, the newest first, after those that have', () => {
-    const history = [...ask('The red boat.'), ...smallTalk(80)];
+  test('is not filled by a rare word: a message is sent because it is new, was found, or stands beside one that was', () => {
+    const talk = smallTalk(200).map((message, i) => (i % 2 === 0 ? message : { ...message, content: 'Noted.' }));
+    const history = [...talk.slice(0, 100), ...ask('The pier gets a red lamp.'), ...talk.slice(100)];
 
-    const { report, start } = fitted({ history, input: ask('Which boat?'), budget: 700 });
+    const { report } = fitted({ history, input: ask('Which lamp does the pier get?'), budget: 900 });
 
-    expect(report.recalled[0]?.text).toBe('The red boat.');
-    expect(report.tokens.total).toBeGreaterThan(650);
-    expect(report.recalled.map(({ id }) => id)).toContain(`m${start - 2}`);
+    expect(report.recalled[0]).toMatchObject({ text: 'The pier gets a red lamp.', match: 'words' });
+    expect(report.recalled.length).toBeLessThanOrEqual(5);
+    expect(report.recalled.map(({ text }) => text)).not.toContain('Noted.');
+    expect(report.tokens.total).toBeLessThan(0.5 * 900);
+  });
+
+  test('takes more than what matches best if the input is about many messages', () => {
+    const talk = smallTalk(400).map((message, i) => {
+      return i % 9 === 0 ? { ...message, content: `The harbour of town ${i} has a crane of type ${i % 7}.` } : message;
+    });
+
+    const { report } = fitted({ history: talk, input: ask('Which cranes, boats, sheds and lamps have the harbours?') });
+
+    expect(report.recalled.filter(({ match }) => match === 'words').length).toBeGreaterThan(15);
   });
 
   test('the report lists the best match first', () => {
@@ -214,12 +226,26 @@ describe('what is recalled', () => {
       /\[assistant\] Remark number 1, .+\n\[3 May 2026, user\] The pier gets a red lamp, said Ingrid\.\n\[user\] Remark number 2, /,
     );
     expect(recalled?.content).toContain('Later statements overrule earlier ones.');
-    expect(report.recalled).toContainEqual({
+    expect(report.recalled[0]).toEqual({
+      position: 2,
       id: 'lamp',
       role: 'user',
       createdAt: '2026-05-03T09:00:00.000Z',
       text: lamp.content,
+      score: expect.any(Number),
+      match: 'words',
     });
+    expect(report.recalled[1]).toMatchObject({ match: 'beside' });
+    expect(sources(report).map(({ id }) => id)).toEqual(['lamp']);
+  });
+
+  test('gives a page at most as many sources as it asks for', () => {
+    const lamps = Array.from({ length: 20 }, (_, i) => ({ role: 'user', content: `Lamp ${i} of the pier is red.` }));
+    const { report } = fitted({ history: [...lamps, ...smallTalk(100)], input: asked, budget: 600 });
+
+    expect(report.recalled.length).toBeGreaterThan(5);
+    expect(sources(report)).toHaveLength(5);
+    expect(sources(report, 2)).toEqual(report.recalled.slice(0, 2));
   });
 
   test('is shown oldest first, with gaps marked', () => {
@@ -281,7 +307,7 @@ describe('what is recalled', () => {
     expect(recalled?.content ?? '').not.toContain('red lamp');
   });
 
-  test('leaves the newest messages at least a quarter of the room', () => {
+  test('leaves the newest messages at least a tenth of the room', () => {
     const long = Array.from({ length: 60 }, (_, i) => ({
       role: i % 2 === 0 ? ('user' as const) : ('assistant' as const),
       content: `The lamp of pier ${i} `.repeat(3),
@@ -290,7 +316,7 @@ describe('what is recalled', () => {
     for (let budget = 300; budget < 1000; budget += 50) {
       const { report } = fitted({ history: long, input: asked, budget });
 
-      expect(report.tokens.tail).toBeGreaterThanOrEqual(0.25 * budget - 80); // a turn has up to 38 tokens
+      expect(report.tokens.tail).toBeGreaterThanOrEqual(0.1 * budget - 38); // a turn has up to 38 tokens
       expect(report.tokens.total).toBeLessThanOrEqual(budget);
     }
   });
@@ -311,9 +337,9 @@ describe('the beginning of a prompt', () => {
     return same / turns;
   }
 
-  test('stays the same in nine turns out of ten, because messages are dropped in blocks', () => {
-    expect(play(100)).toBeGreaterThanOrEqual(0.9);
-    expect(play(100, everything())).toBeGreaterThanOrEqual(0.9);
+  test('stays the same in 85 of 100 turns, because messages are dropped in blocks', () => {
+    expect(play(100)).toBeGreaterThanOrEqual(0.85);
+    expect(play(100, everything())).toBeGreaterThanOrEqual(0.85);
   });
 
   test('has the same context and cache key while nothing changes', () => {
@@ -351,15 +377,15 @@ describe('the beginning of a prompt', () => {
       const history = all.slice(end - 20, end).map((message) => ({ ...message }));
       previous = fitted({
         history,
-        budget: 190,
-        input: ask(end === 60 ? 'long '.repeat(150) : 'Next?'),
+        budget: 400,
+        input: ask(end === 60 ? 'long '.repeat(370) : 'Next?'),
         previous: previous?.state,
       });
       sent.push(history.length - previous.start);
     }
 
-    expect(sent.at(-1)).toBeGreaterThan(3);
-    expect(sent.filter((count) => count < 3)).toHaveLength(1); // the turn with the long input
+    expect(Math.max(...sent.slice(-5))).toBeGreaterThan(3);
+    expect(sent.filter((count) => count < 2)).toHaveLength(1); // the turn with the long input
   });
 
   test('has a pin in the context once the app no longer passes its message', () => {
@@ -389,7 +415,7 @@ describe('the beginning of a prompt', () => {
       return countTokens(text);
     };
 
-    layoutPrompt({ parts: {}, history: smallTalk(1000), input: ask(), budget: 200, countTokens: count });
+    new PromptLayout({ parts: {}, history: smallTalk(1000), input: ask(), budget: 200, countTokens: count });
 
     expect(counted.size).toBeLessThan(30);
   });

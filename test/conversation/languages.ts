@@ -1,4 +1,4 @@
-/** Twelve facts in each of seven languages, each with a question and a task, and small talk around them. */
+/** Twelve facts in each of ten languages, each with a question and a task, and small talk around them. */
 export interface Language {
   /** What was said, a question about it, and a task that needs it. */
   facts: readonly (readonly [said: string, question: string, task: string])[];
@@ -352,6 +352,154 @@ export const LANGUAGES: Readonly<Record<string, Language>> = {
       ['เช้านี้ฉันวิ่ง # กิโลเมตร', 'เก่งมาก หลัง # กิโลเมตรควรดื่มน้ำ'],
       ['สูตรบอกว่าซุปใช้เวลา # นาที', 'ถ้า # นาทีผักจะยังกรอบ'],
       ['รถเมล์มาสายอีกแล้ว # นาที', 'น่ารำคาญจริง รถอาจจะติด'],
+    ],
+  },
+  Korean: {
+    facts: [
+      ['송장은 오슬로 기록실에 보관합니다.', '우리 송장이 어디에 있나요?', '회계사에게 송장이 어디 있는지 써 주세요.'],
+      ['새 부두에는 빨간 등을 답니다.', '부두에 어떤 등을 달아요?', '부두의 등을 주문해 주세요.'],
+      ['잉그리드의 생일은 삼월 구일입니다.', '잉그리드 생일이 언제예요?', '잉그리드 생일에 맞춰 잔치를 계획해 주세요.'],
+      [
+        '작은 여객선은 자동차 47대를 싣습니다.',
+        '여객선에 자동차를 몇 대 실을 수 있나요?',
+        '자동차 200대라면 여객선이 몇 번 가야 하는지 계산해 주세요.',
+      ],
+      [
+        '저는 호두 알레르기가 있습니다.',
+        '제가 무엇에 알레르기를 일으키나요?',
+        '알레르기를 생각해서 케이크를 추천해 주세요.',
+      ],
+      ['누나는 리스본에서 제빵사로 일합니다.', '우리 누나의 직업이 뭐예요?', '누나에게 보낼 편지를 써 주세요.'],
+      [
+        '데이터베이스는 포스트그레스로 정했습니다.',
+        '어떤 데이터베이스를 골랐나요?',
+        '정한 데이터베이스를 설치해 주세요.',
+      ],
+      [
+        '기중기 열쇠는 지도책 뒤에 걸려 있습니다.',
+        '기중기의 열쇠가 어디에 걸려 있나요?',
+        '톰에게 기중기 열쇠를 찾는 법을 알려 주세요.',
+      ],
+      [
+        '지붕에는 최대 만이천 유로까지 쓸 수 있습니다.',
+        '지붕은 얼마까지 들어도 되나요?',
+        '지붕의 가격을 협상해 주세요.',
+      ],
+      ['보호소에서 온 강아지 이름은 브루노입니다.', '우리 강아지의 이름이 뭐예요?', '강아지의 이름표를 만들어 주세요.'],
+      ['치과 예약은 목요일 네 시입니다.', '치과에 언제 가야 하나요?', '치과를 잊지 않게 알려 주세요.'],
+      [
+        '합창단은 이제 체육관에서 연습합니다.',
+        '합창단이 지금 어디에서 연습하나요?',
+        '합창단의 연습에 모두를 초대해 주세요.',
+      ],
+    ],
+    talk: [
+      ['오늘 #시간 동안 비가 와서 집에 있었어요.', '비가 #시간 오면 책 읽기에 좋지요.'],
+      ['어젯밤에 드라마 #화를 봤어요.', '#화는 어땠나요? 느리다는 사람이 많아요.'],
+      ['밀물과 썰물의 #부를 설명해 줄래요?', '밀물은 달을 따릅니다. #부는 사리 이야기입니다.'],
+      ['오늘 아침에 #킬로미터를 뛰었어요.', '대단해요. #킬로미터 뒤에는 물을 드세요.'],
+      ['요리책에는 국을 #분 끓이라고 해요.', '#분이면 채소가 아직 단단해요.'],
+      ['버스가 또 #분 늦었어요.', '답답하네요. 길이 막혔나 봐요.'],
+    ],
+  },
+  Turkish: {
+    facts: [
+      [
+        "Faturaları Oslo'daki arşivde saklıyoruz.",
+        'Faturalarımız nerede?',
+        'Muhasebeciye faturaların nerede olduğunu yaz.',
+      ],
+      [
+        'Yeni iskeleye kırmızı bir lamba takılacak.',
+        'İskelenin lambası hangi renk?',
+        'İskele için lambayı sipariş et.',
+      ],
+      [
+        "Ingrid'in doğum günü dokuz martta.",
+        "Ingrid'in doğum gününü ne zaman kutluyoruz?",
+        "Ingrid'in doğum gününe bir parti planla.",
+      ],
+      ['Küçük feribot 47 araba taşıyor.', 'Feribota kaç araba sığar?', '200 araba için feribotun seferlerini hesapla.'],
+      ['Cevize alerjim var.', 'Neye karşı alerjiğim?', 'Alerjimi düşünerek bir pasta öner.'],
+      [
+        "Kız kardeşim Lizbon'da fırıncı olarak çalışıyor.",
+        'Kız kardeşimin işi ne?',
+        'Kız kardeşime bir mektup hazırla.',
+      ],
+      ["Veritabanı olarak Postgres'e karar verdik.", 'Hangi veritabanını seçtik?', 'Seçtiğimiz veritabanını kur.'],
+      [
+        'Vincin anahtarı atlasın arkasında asılı.',
+        'Vinç anahtarları nerede?',
+        "Tom'a vincin anahtarını nasıl alacağını anlat.",
+      ],
+      [
+        'Çatı en fazla on iki bin avroya mal olabilir.',
+        'Çatının maliyeti ne kadar olabilir?',
+        'Çatının fiyatını pazarlık et.',
+      ],
+      ['Barınaktan gelen köpeğimizin adı Bruno.', 'Köpeğin adı ne?', 'Köpeğimiz için bir isim levhası yap.'],
+      ['Dişçi randevum perşembe saat dörtte.', 'Dişçiye ne zaman gitmem gerekiyor?', 'Dişçiyi bana hatırlat.'],
+      ['Koro artık spor salonunda prova yapıyor.', 'Koronun provaları nerede?', 'Herkesi koronun provasına davet et.'],
+    ],
+    talk: [
+      ['Bugün # saat yağmur yağdı, evde kaldım.', '# saat yağmur okumak için iyi bir bahane.'],
+      ['Dün gece dizinin #. bölümünü izledim.', '#. bölüm nasıldı? Çoğu kişi yavaş buluyor.'],
+      ['Gelgiti anlatır mısın, kısım #?', 'Gelgit ayı izler. Kısım # büyük gelgitle ilgili.'],
+      ['Bu sabah # kilometre koştum.', 'Harika! # kilometreden sonra su içmelisin.'],
+      ['Tarifte çorba # dakika diyor.', '# dakikada sebzeler diri kalır.'],
+      ['Otobüs yine # dakika gecikti.', 'Can sıkıcı. Belki trafik vardı.'],
+    ],
+  },
+  Finnish: {
+    facts: [
+      [
+        'Laskut säilytetään Oslon arkistossa.',
+        'Missä meidän laskumme ovat?',
+        'Kirjoita kirjanpitäjälle, missä laskuja säilytetään.',
+      ],
+      ['Uuteen laituriin tulee punainen lamppu.', 'Millainen lamppu laiturille tulee?', 'Tilaa laiturin lamppu.'],
+      [
+        'Ingridin syntymäpäivä on yhdeksäs maaliskuuta.',
+        'Milloin Ingrid viettää syntymäpäiväänsä?',
+        'Suunnittele juhlat Ingridin syntymäpäiväksi.',
+      ],
+      ['Pieni lautta kuljettaa 47 autoa.', 'Montako autoa lautalle mahtuu?', 'Laske lautan matkat 200 autolle.'],
+      ['Olen allerginen saksanpähkinöille.', 'Mille minulla on allergia?', 'Ehdota kakkua, mutta muista allergiani.'],
+      ['Siskoni työskentelee leipurina Lissabonissa.', 'Mitä siskoni tekee työkseen?', 'Luonnostele kirje siskolleni.'],
+      [
+        'Päätimme käyttää tietokantana Postgresia.',
+        'Minkä tietokannan valitsimme?',
+        'Asenna tietokanta, josta päätimme.',
+      ],
+      [
+        'Nosturin avain roikkuu kartaston takana.',
+        'Missä nosturien avaimet ovat?',
+        'Kerro Tomille, mistä nosturin avaimen saa.',
+      ],
+      [
+        'Katto saa maksaa enintään kaksitoistatuhatta euroa.',
+        'Paljonko katolle saa tulla hintaa?',
+        'Neuvottele kattomme hinnasta.',
+      ],
+      ['Löytökodista tullut koiramme on nimeltään Bruno.', 'Mikä meidän koiran nimi on?', 'Tee kyltti koiralle.'],
+      [
+        'Hammaslääkärin aika on torstaina neljältä.',
+        'Milloin minun pitää mennä hammaslääkäriin?',
+        'Muistuta minua hammaslääkäristä.',
+      ],
+      [
+        'Kuoro harjoittelee nykyään liikuntasalissa.',
+        'Missä kuoron harjoitukset ovat?',
+        'Kutsu kaikki kuoron harjoituksiin.',
+      ],
+    ],
+    talk: [
+      ['Tänään satoi # tuntia, joten pysyin kotona.', '# tuntia sadetta on hyvä syy lukea.'],
+      ['Katsoin eilen illalla sarjan jakson #.', 'Millainen jakso # oli? Moni pitää sitä hitaana.'],
+      ['Voitko selittää vuoroveden, osa #?', 'Vuorovesi seuraa kuuta. Osa # kertoo tulvavuoksesta.'],
+      ['Juoksin tänä aamuna # kilometriä.', 'Hienoa! # kilometrin jälkeen pitää juoda vettä.'],
+      ['Ohjeen mukaan keitto vaatii # minuuttia.', '# minuutissa vihannekset jäävät napakoiksi.'],
+      ['Bussi oli taas # minuuttia myöhässä.', 'Harmillista. Ehkä oli ruuhkaa.'],
     ],
   },
 };

@@ -1,13 +1,19 @@
-import type { ContextMetadata } from 'context-gateway';
+import { type ContextMetadata, toErrorData } from 'context-gateway';
 import { contextMiddleware } from 'context-gateway/ai-sdk';
 import {
+  type Conversation,
+  ConversationConflictError,
   type ConversationMessage,
   type ConversationOptions,
   type ConversationStore,
+  type ConversationStoreError,
   createConversation,
   fitToBudget,
   memoryStore,
+  type StoredRow,
+  toResponse,
 } from 'context-gateway/conversation';
+import type { MessageInput } from 'context-gateway-emulator';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { AT_LENGTH, atLength } from '../helpers/endurance.js';
 import { failureOf } from '../helpers/service.js';
@@ -135,7 +141,7 @@ describe('the memory of a conversation', () => {
     expect(stable).toBeGreaterThanOrEqual(90);
   });
 
-  test('shares the room: newest at least a quarter, recall up to a half, and the context the rest', async () => {
+  test('shares the room: newest from a tenth to three, the context an eighth, and recall the rest', async () => {
     const parts = {
       memory: Array.from({ length: 100 }, (_, i) => memory('constraint', `c${i}`, `Constraint ${i} of the harbour.`)),
       summary: summary({ decisions: Array.from({ length: 100 }, (_, i) => decision(`Decision ${i} of the harbour.`)) }),
@@ -148,10 +154,11 @@ describe('the memory of a conversation', () => {
     });
 
     const { context, tail, recalled } = report.tokens;
-    expect(tail).toBeGreaterThanOrEqual(0.25 * 2000);
-    expect(context).toBeLessThanOrEqual(0.25 * 2000);
+    expect(tail).toBeGreaterThanOrEqual(0.1 * 2000);
+    expect(tail).toBeLessThanOrEqual(0.3 * 2000);
+    expect(context).toBeLessThanOrEqual(0.125 * 2000);
     expect(context).toBeGreaterThan(0.1 * 2000);
-    expect(recalled).toBeGreaterThan(0.4 * 2000);
+    expect(recalled).toBeGreaterThan(50);
     expect(report.included).toEqual(['constraints']);
   });
 
@@ -217,9 +224,9 @@ describe('the memory of a conversation', () => {
 
   test('sends more once it knows the length of a prompt that another client has sent', async () => {
     const { conversation } = alone(
-      Array.from({ length: 400 }, (_, i) => user(`Buoy ${i} gets a lamp of colour ${i}.`)),
+      Array.from({ length: 400 }, (_, i) => user(`${i % 5 === 0 ? 'Buoy' : 'Pier'} ${i} gets a lamp of colour ${i}.`)),
     );
-    const build = async () => (await conversation.buildMessages('Which colour has buoy 7?')).chatMessages;
+    const build = async () => (await conversation.buildMessages('Which colours do the buoys have?')).chatMessages;
     const characters = (messages: readonly { content: string }[]) => messages.map((one) => one.content).join('').length;
     const messages = await build();
     conversation.compactWhenDue({ messages, prompt_tokens: Math.round(characters(messages) / 5) });
@@ -238,11 +245,11 @@ describe('the memory of a conversation', () => {
     const found = await conversation.search('red lamp', { limit: 2 });
 
     expect(found).toMatchObject([
-      { id: 'm1', role: 'user', createdAt: '2026-05-03T09:00:00Z', excerpt: 'The pier gets a red lamp.' },
+      { id: 'm1', role: 'user', createdAt: '2026-05-03T09:00:00.000Z', text: 'The pier gets a red lamp.' },
       { id: 'm2' },
     ]);
-    expect(found[1]?.excerpt).toContain('lamp is red');
-    expect(found[1]?.excerpt.length).toBeLessThan(1000);
+    expect(found[1]?.text).toContain('lamp is red');
+    expect(found[1]?.text.length).toBeLessThan(1000);
     expect(found[0]?.score).toBeGreaterThan(found[1]?.score ?? 0);
   });
 
@@ -451,22 +458,41 @@ describe('a conversation in an app', () => {
     expect(texts).toHaveLength(2);
   });
 
-  test('a turn that could not be stored is stored by regenerate and edit, too', async () => {
+  test.each([
+    ['send', (talk: Conversation) => talk.send('Two?')],
+    ['stream', (talk: Conversation) => talk.stream('Two?').final()],
+    ['regenerate', (talk: Conversation) => talk.regenerate().final()],
+    ['edit', (talk: Conversation) => talk.edit('m1', 'Two?').final()],
+    ['record', (talk: Conversation) => talk.record('Two?', { text: 'Yes.' })],
+  ])(
+    '%s ends with an error with the reply when the disk is full, and everything old is still there',
+    async (name, turn) => {
+      const history = [user('One?', { id: 'm1' }), { role: 'assistant', content: 'Yes.', id: 'm2' }];
+      const store = memoryStore({ talk: history });
+      const full = new Error('The disk is full.');
+      const { conversation } = alone([], { store: { ...store, append: () => Promise.reject(full) } });
+
+      const error = await failureOf(turn(conversation));
+
+      expect(error).toMatchObject({ name: 'ConversationStoreError', cause: full });
+      const { turn: lost } = error as ConversationStoreError;
+      if (lost !== undefined) expect(lost.messages.at(-1)).toMatchObject({ role: 'assistant', content: lost.text });
+      expect(lost === undefined).toBe(name === 'record');
+      expect((await store.load('talk'))?.messages).toEqual(history);
+      expect(toErrorData(error)).toMatchObject({ status: 500, code: 'conversation_not_stored' });
+    },
+  );
+
+  test('goes on after a turn that could not be stored, with what the store has', async () => {
     const store = memoryStore();
-    const broken = { ...store, append: vi.fn(store.append) };
-    const { conversation } = alone([], { store: broken });
-    broken.append.mockRejectedValueOnce(new Error('The disk is full.'));
-    await conversation.send('One?');
+    const append = vi.fn(store.append).mockRejectedValueOnce(new Error('The disk is full.'));
+    const world = alone([], { store: { ...store, append } });
 
-    await conversation.regenerate().final();
-    broken.append.mockRejectedValueOnce(new Error('The disk is full.'));
-    const { messages } = await conversation.send('Two?');
-    await conversation.edit(String(messages[0]?.id), 'Three?').final();
+    await failureOf(world.conversation.send('One?'));
+    await world.conversation.send('Two?');
 
-    const stored = (await store.load('talk'))?.messages ?? [];
-    expect(stored.map(({ role, content }) => (role === 'user' ? content : role))).toEqual([
-      ...['One?', 'assistant', 'Three?', 'assistant'],
-    ]);
+    expect(world.prompts[1]?.messages).toEqual([{ role: 'user', content: 'Two?' }]);
+    expect((await store.load('talk'))?.messages).toHaveLength(2);
   });
 
   test('a reply without text is in no later prompt', async () => {
@@ -521,45 +547,195 @@ describe('a conversation in an app', () => {
     ).toEqual([before[1]?.id]);
   });
 
-  test('regenerates a reply that could not be stored: its question is stored with the new one', async () => {
-    const store = memoryStore();
-    let fails = true;
-    const append: typeof store.append = (...turn) =>
-      fails ? Promise.reject(new Error('full')) : store.append(...turn);
-    const { conversation } = alone([], { store: { ...store, append } });
-    await conversation.send('Name a harbour.');
-    fails = false;
-
-    await conversation.regenerate().final();
-
-    expect((await store.load('talk'))?.messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
-  });
-
-  test('removes no message that another process stored while a reply was generated again', async () => {
-    const store = memoryStore();
-    const one = alone([], { store });
-    await one.conversation.send('One?');
+  const loading: [string, (talk: Conversation) => unknown][] = [
+    ['search', (talk) => talk.search('harbour')],
+    ['exclude', (talk) => talk.exclude('m3')],
+    ['lost', (talk) => talk.lost()],
+    ['buildMessages', (talk) => talk.buildMessages('Harbour?')],
+    ['fork', (talk) => talk.fork('m1')],
+    ['refresh', (talk) => talk.refresh()],
+    ['compact', (talk) => talk.compact('light')],
+    ['nothing', () => {}],
+  ];
+  test.each(
+    loading.flatMap(([name, load]) => [
+      { name, load, how: 'regenerate', turn: (talk: Conversation) => talk.regenerate() },
+      { name, load, how: 'edit', turn: (talk: Conversation) => talk.edit('m1', 'Mine?') },
+    ]),
+  )('$how removes nothing that another process stored meanwhile, although $name loaded it', async ({ load, turn }) => {
+    const history = [
+      user('One harbour?', { id: 'm1' }),
+      { role: 'assistant', content: 'Yes.', id: 'm2' },
+      user('Two harbours?', { id: 'm3' }),
+      { role: 'assistant', content: 'Yes.', id: 'm4' },
+    ];
+    const world = chatWorld({ messages: history as MessageInput[] });
+    const store = memoryStore({ talk: history });
+    const talk = world.open({ store });
     const slow = gate();
-    one.onRequest(({ url }) => (url.endsWith('/completions') ? slow.passed : undefined));
-    const turn = failureOf(one.conversation.regenerate().final());
-    await vi.waitFor(() => expect(one.count('chat')).toBe(2), { timeout: 30_000 });
+    let first = true;
+    world.onRequest(({ url }) => {
+      if (!url.endsWith('/completions') || !first) return undefined;
+      first = false;
+      return slow.passed;
+    });
+    const mine = failureOf(turn(talk).final());
+    await vi.waitFor(() => expect(world.count('chat')).toBe(1), { timeout: 30_000 });
 
-    await alone([], { store }).conversation.send('Two?');
+    await alone([], { store }).conversation.send('Theirs?');
+    await load(talk);
     slow.open();
 
-    expect(await turn).toMatchObject({ name: 'ConversationConflictError', turn: { text: expect.stringMatching(/./) } });
-    expect((await store.load('talk'))?.messages).toHaveLength(4);
+    expect(await mine).toMatchObject({ name: 'ConversationConflictError', turn: { text: expect.stringMatching(/./) } });
+    const { messages = [] } = (await store.load('talk')) ?? {};
+    expect(messages.map(({ content }) => content).slice(0, 5)).toEqual([
+      ...['One harbour?', 'Yes.', 'Two harbours?', 'Yes.', 'Theirs?'],
+    ]);
+    expect(messages).toHaveLength(6);
   });
 
-  test('keeps the old reply if it cannot be removed', async () => {
-    const store = memoryStore();
-    const truncate = vi.fn(store.truncate).mockRejectedValueOnce(new Error('The disk is full.'));
-    const { conversation } = alone([], { store: { ...store, truncate } });
-    await conversation.send('One?');
+  test('a store whose load returns its own array finds the conflict of two turns at once', async () => {
+    const rows: ConversationMessage[] = [];
+    const store: ConversationStore = {
+      load: () => ({ messages: rows }),
+      append: (_, messages, { newest }) => {
+        if (rows.at(-1)?.id !== newest) throw new ConversationConflictError();
+        rows.push(...messages);
+      },
+    };
+    const [one, two] = [alone([], { store }).conversation, alone([], { store }).conversation];
 
-    expect(await failureOf(conversation.regenerate().final())).toMatchObject({ message: 'The disk is full.' });
-    expect((await store.load('talk'))?.messages).toMatchObject([{ role: 'user' }, { role: 'assistant' }]);
-    expect((await conversation.regenerate().final()).stopped).toBe(false);
+    const ends = await Promise.allSettled([one.send('One?'), two.send('Two?')]);
+
+    expect(ends.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect(rows).toHaveLength(2);
+  });
+
+  test('takes rows as databases return them', async () => {
+    const at = new Date('2026-05-03T09:00:00Z');
+    const rows = [
+      { id: 'm1', role: 'user', content: 'The pier gets a red lamp.', name: null, createdAt: at, excluded: 0 },
+      { id: 'm2', role: 'assistant', content: 'Noted.', name: null, createdAt: at.getTime(), stopped: 1 },
+      { id: 'm3', role: 'user', content: 'The password is sesame.', createdAt: null, excluded: 1 },
+      ...smallTalk(40).map((message, i) => ({ ...message, id: `t${i}`, name: null })),
+    ] as StoredRow[];
+    const world = alone([], {
+      store: { ...memoryStore(), load: () => ({ messages: rows }) },
+      contextWindow: 400,
+      reserveOutput: 50,
+    });
+
+    expect(await world.recalledFor('Which lamp does the pier get?')).toMatch(/3 May 2026.*red lamp/s);
+    expect(await world.conversation.search('sesame')).toEqual([]);
+    expect(await world.conversation.search('noted')).toMatchObject([{ id: 'm2', createdAt: at.toISOString() }]);
+  });
+
+  test.each([
+    { row: { role: 'tool', content: 'x' }, says: "messages[1].role must be 'user' or 'assistant'" },
+    { row: { role: 'user', content: null }, says: 'messages[1].content must be a string' },
+    { row: { role: 'user', content: 'x', id: 17 }, says: 'messages[1].id must be a string' },
+    { row: { role: 'user', content: 'x', name: 3 }, says: 'messages[1].name must be a string' },
+    { row: { role: 'user', content: 'x', createdAt: 'soon' }, says: 'messages[1].createdAt must be a Date' },
+    { row: { role: 'user', content: 'x', createdAt: Number.NaN }, says: 'messages[1].createdAt must be a Date' },
+    { row: { role: 'user', content: 'x', excluded: 'no' }, says: 'messages[1].excluded must be a boolean' },
+    { row: { role: 'assistant', content: 'x', recalled: 'a,b' }, says: 'messages[1].recalled must be an array' },
+    { row: { role: 'assistant', content: 'x', recalled: [null] }, says: 'messages[1].recalled must be an array' },
+    { row: { role: 'assistant', content: 'x', recalled: [{ id: 5 }] }, says: 'messages[1].recalled must be an array' },
+    { row: null, says: 'messages[1].role' },
+  ])('names the row and its field: $says', async ({ row, says }) => {
+    const { conversation, prompts } = alone([], {
+      store: { load: () => ({ messages: [user('Hello.'), row as never] }) },
+    });
+
+    expect(await failureOf(conversation.send('Hello?'))).toMatchObject({
+      name: 'ConfigurationError',
+      message: expect.stringContaining(`store.load: ${says}`),
+    });
+    expect(prompts).toEqual([]);
+  });
+
+  test.each([{ name: null }, { name: 3 }, { id: 3 }, { createdAt: 'soon' }, { excluded: 1 }, { content: null }])(
+    'an input with %j is an argument error, and nothing of it is sent or stored',
+    async (field) => {
+      const store = memoryStore();
+      const { conversation, prompts } = alone([], { store });
+      const input = [{ ...user('Hello?'), ...field } as never];
+
+      const errors = [
+        await failureOf(conversation.send(input)),
+        await failureOf((async () => conversation.record(input, { text: 'Hi.' }))()),
+      ];
+
+      for (const error of errors)
+        expect(error).toMatchObject({
+          name: 'RequestValidationError',
+          issues: [{ path: ['input', 0, Object.keys(field)[0]] }],
+        });
+      expect([prompts, (await store.load('talk'))?.messages]).toEqual([[], []]);
+    },
+  );
+
+  test.each([
+    { damage: { calibration: { latin: null } }, path: 'state.calibration.latin' },
+    { damage: { layout: { start: 'x', key: 'k', lines: 1 } }, path: 'state.layout.start' },
+    { damage: { lost: [{ text: 3 }] }, path: 'state.lost.0.section' },
+    { damage: { compaction: { tokens: 'many' } }, path: 'state.compaction.tokens' },
+    { damage: { snapshot: { summary: {}, pins: [] } }, path: 'state.snapshot.summary.version' },
+    { damage: { excluded: [7] }, path: 'state.excluded.0' },
+    { damage: { format: 2 }, path: 'state.format' },
+  ])('a state with a damaged part ($path) is dropped, and the turn goes on', async ({ damage, path }) => {
+    const store = memoryStore({ talk: smallTalk(400) });
+    const errors: unknown[] = [];
+    const options = { contextWindow: 4_000, reserveOutput: 100, onError: (error: unknown) => errors.push(error) };
+    await alone([], { ...options, store }).conversation.send('Hello?');
+    const load: ConversationStore['load'] = async (id) => {
+      const { messages = [], state } = (await store.load(id)) ?? {};
+      return { messages, state: { ...state, ...damage } as never };
+    };
+    const world = alone([], { ...options, store: { ...store, load } });
+
+    const { report } = await world.conversation.send('Hello again?');
+
+    expect(report.tokens.total).toBeLessThanOrEqual(3_900);
+    expect(JSON.stringify(world.prompts[0]).length).toBeLessThan(25_000);
+    expect(errors).toMatchObject([{ name: 'ConfigurationError', message: expect.stringContaining(path) }]);
+  });
+
+  test('record stores another reply to a stored question in place of the old one', async () => {
+    const store = memoryStore();
+    const { conversation } = alone([], { store });
+    const question = { id: 'q1', ...user('When does the harbour open?') };
+    await conversation.record([question], { text: 'At five.' });
+
+    await conversation.record([question], { text: 'At six.' });
+    expect((await store.load('talk'))?.messages.map(({ content }) => content)).toEqual([question.content, 'At six.']);
+
+    await conversation.send('Thanks.');
+    await conversation.record([question], { text: 'At seven.' }); // not the last one any more: nothing is removed
+    expect((await store.load('talk'))?.messages).toHaveLength(6);
+  });
+
+  test('excludes what an edit replaced behind the turn, four messages at a time', async () => {
+    const history = smallTalk(40).map((message, i) => ({ ...message, id: `m${i}` }));
+    const world = chatWorld({ messages: history as MessageInput[] });
+    const conversation = world.open({ store: memoryStore({ talk: history }) });
+    const slow = gate();
+    let [running, most] = [0, 0];
+    world.onRequest(async ({ url }) => {
+      if (!url.includes('/exclude/')) return undefined;
+      most = Math.max(most, ++running);
+      await slow.passed;
+      running -= 1;
+      return undefined;
+    });
+
+    const response = await toResponse(conversation.edit('m0', 'Hello?'));
+    expect(await response.text()).toContain('"type":"turn"'); // although no exclusion has ended
+    slow.open();
+    await conversation.idle();
+
+    expect(most).toBe(4);
+    expect(world.emulator.conversations.get('talk')?.messages.every(({ excluded }) => excluded)).toBe(true);
   });
 
   test('excludes and includes a message that the service does not have', async () => {
@@ -654,7 +830,7 @@ describe('a conversation in an app', () => {
     const { conversation, prompts } = alone([], { store: { ...memoryStore(), load: () => ({ messages: history }) } });
 
     expect(await failureOf(conversation.regenerate().final())).toMatchObject({
-      message: 'To replace messages, store.load must return them with their ids.',
+      message: 'store.load must return the id of each message: store.append needs them.',
     });
     expect(prompts).toEqual([]);
   });
@@ -680,7 +856,7 @@ describe('a conversation in an app', () => {
     const { conversation } = alone([], { store: { load: () => ({ messages: [user('Hello?')] }) } });
 
     expect(await failureOf(conversation.regenerate().final())).toMatchObject({
-      message: 'This needs a store with append and truncate.',
+      message: 'To replace messages, the store needs append.',
     });
   });
 
@@ -746,26 +922,104 @@ describe('a turn that waits', () => {
     expect(world.prompts).toHaveLength(1);
   });
 
-  test('a turn that waits for a store that hangs while saving ends after its timeout, and the turn is stored with the next', async () => {
+  /** Sends a turn with a store in which one function hangs, and lets 31 seconds pass, or aborts. */
+  async function hanging(name: 'append' | 'saveState', limit: 'deadline' | 'timeout' | 'signal') {
     const store = memoryStore();
-    let hangs = true;
-    const errors: unknown[] = [];
-    const append: typeof store.append = (...turn) => (hangs ? new Promise(() => {}) : store.append(...turn));
-    const world = alone([], { store: { ...store, append }, onError: (error) => errors.push(error) });
+    const hangs = vi.fn(() => new Promise<never>(() => {}));
+    const onError = vi.fn();
+    const world = alone([], { store: { ...store, [name]: hangs }, onError });
+    const stop = new AbortController();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const turn = world.conversation.send('One?');
-    await vi.waitFor(() => expect(world.count('chat')).toBe(1), { timeout: 30_000 });
-    await vi.advanceTimersByTimeAsync(61_000);
-    vi.useRealTimers();
-    expect((await turn).text).not.toBe('');
-    expect(errors).toMatchObject([{ name: 'APITimeoutError' }]);
+    onTestFinished(() => void vi.useRealTimers());
+    const options = limit === 'signal' ? { signal: stop.signal } : { [limit]: 30_000 };
+    const turn = world.conversation.send('One?', options).catch((error: unknown) => error);
+    await vi.waitFor(() => expect(hangs).toHaveBeenCalled(), { timeout: 30_000 });
+    if (limit === 'signal') stop.abort();
+    else await vi.advanceTimersByTimeAsync(31_000);
+    return { end: await turn, store, onError };
+  }
 
-    hangs = false;
-    await world.conversation.send('Two?');
+  test.each([
+    { limit: 'deadline', cause: 'APITimeoutError' },
+    { limit: 'timeout', cause: 'APITimeoutError' },
+    { limit: 'signal', cause: 'AbortError' },
+  ] as const)('a turn that waits for a store whose append hangs ends with its $limit', async ({ limit, cause }) => {
+    const { end } = await hanging('append', limit);
 
-    expect(
-      (await store.load('talk'))?.messages.map(({ content }) => content).filter((text) => text.endsWith('?')),
-    ).toEqual(expect.arrayContaining(['One?', 'Two?']));
+    expect(end).toMatchObject({
+      name: 'ConversationStoreError',
+      cause: { name: cause },
+      turn: { text: expect.stringMatching(/./) },
+    });
+  });
+
+  test.each(['deadline', 'timeout', 'signal'] as const)(
+    'a turn that waits for a store whose saveState hangs ends with its %s, and is stored',
+    async (limit) => {
+      const { end, store, onError } = await hanging('saveState', limit);
+
+      expect(end).toMatchObject({ stopped: false, text: expect.stringMatching(/./) });
+      expect(onError).toHaveBeenCalledOnce();
+      expect((await store.load('talk'))?.messages).toHaveLength(2);
+    },
+  );
+
+  test('a turn that waits for a store after it was stopped has five seconds', async () => {
+    const stop = new AbortController();
+    const { conversation, emulator } = alone([], { store: { ...memoryStore(), append: () => new Promise(() => {}) } });
+    emulator.chat.on('story', 'One two three four five six seven.');
+    const reply = conversation.stream('Tell a story.', { signal: stop.signal });
+    const texts = reply[Symbol.asyncIterator]();
+    await texts.next();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    let hasEnded = false;
+    const end = failureOf(reply.final()).finally(() => {
+      hasEnded = true;
+    });
+
+    stop.abort();
+    await vi.advanceTimersByTimeAsync(4_900);
+    expect(hasEnded).toBe(false);
+    await vi.advanceTimersByTimeAsync(200);
+
+    expect(await end).toMatchObject({ name: 'ConversationStoreError', turn: { stopped: true } });
+  });
+
+  test('a turn that waits for nothing: record() of a conversation that is closed, although the service hangs', async () => {
+    const world = chatWorld();
+    const never = gate();
+    const store = memoryStore();
+    const conversation = world.open({ store });
+    world.onRequest(({ url }) => (url.includes('/api/') ? never.passed : undefined));
+
+    const recorded = conversation.record('Hello?', { text: 'Hi.' });
+    await vi.waitFor(async () => expect((await store.load('talk'))?.messages).toHaveLength(2), 10_000);
+    await conversation[Symbol.asyncDispose]();
+    await recorded;
+
+    never.open();
+  });
+
+  test('record() of a conversation that is closed has five seconds for a store that hangs', async () => {
+    const world = chatWorld();
+    const append = vi.fn(() => new Promise<never>(() => {}));
+    const conversation = world.open({ store: { ...memoryStore(), append } });
+    const recorded = failureOf(conversation.record('Hello?', { text: 'Hi.' }));
+    await vi.waitFor(() => expect(append).toHaveBeenCalled());
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    let hasEnded = false;
+
+    const end = conversation[Symbol.asyncDispose]().finally(() => {
+      hasEnded = true;
+    });
+    await vi.advanceTimersByTimeAsync(4_900);
+    expect(hasEnded).toBe(false);
+    await vi.advanceTimersByTimeAsync(200);
+    await end;
+
+    expect(await recorded).toMatchObject({ name: 'ConversationStoreError' });
   });
 
   test('a turn that waits for a context read in the background ends with close()', async () => {
@@ -867,12 +1121,12 @@ function withEmulator(
   store: ReturnType<typeof memoryStore>,
   { emulator }: Pick<ReturnType<typeof chatWorld>, 'emulator'>,
 ) {
-  const append: typeof store.append = (id, messages, position) => {
+  const append: typeof store.append = (id, messages, place) => {
     emulator.conversations.append(
       id,
       messages.map(({ id, role, content }) => ({ id, role: role as 'user', content })),
     );
-    return store.append(id, messages, position);
+    return store.append(id, messages, place);
   };
   return { ...store, append };
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
-import { History, passagesOf } from '../../src/conversation/memory.js';
-import { excerptOf } from '../../src/conversation/recall.js';
+import { History } from '../../src/conversation/search/history.js';
+import { excerptOf, passagesOf } from '../../src/conversation/search/passages.js';
 
 type Message = { content: string; name?: string; createdAt?: string };
 
@@ -16,8 +16,8 @@ function indexOf(messages: readonly (string | Message)[]): History {
   return new History(talkOf(messages));
 }
 
-function positions(index: History, query: string, options?: Parameters<History['search']>[1]): number[] {
-  return index.search(query, options).map(({ position }) => position);
+function positions(index: History, query: string, options: { previous?: string[]; limit?: number } = {}): number[] {
+  return index.around(query, { limit: 400, ...options }).messages.map(({ position }) => position);
 }
 
 /** Messages about nothing in particular, each with words of its own. */
@@ -78,6 +78,21 @@ describe('a search in the messages of a conversation', () => {
   });
 
   test.each([
+    { where: 'before', talkAt: [20, 30] },
+    { where: 'after', talkAt: [50, 60] },
+  ])('ranks a message higher if its subject is talked about some way $where it', ({ talkAt: [from = 0, to = 0] }) => {
+    const talk = Array.from({ length: 200 }, (_, i) => {
+      if (i === 45 || i === 165) return 'I saw an engine.'; // the later of two equal messages would be the better one
+      return i >= from && i < to ? 'The ferry was repaired again.' : `Line ${i} is about topic${i} and matter${i * 7}.`;
+    });
+    const index = indexOf(talk);
+
+    const found = positions(index, 'engine of the ferry');
+
+    expect(found.indexOf(45)).toBeLessThan(found.indexOf(165));
+  });
+
+  test.each([
     { query: 'What did I say on May 4th?' },
     { query: 'What did I say on 4 May 2023?' },
     { query: 'Was habe ich am 4. Mai gesagt?' },
@@ -135,10 +150,25 @@ describe('a search in the messages of a conversation', () => {
     expect(full[0]).toBe(81);
   });
 
+  test('finds the one rare word of a query before messages with the words of the message before', () => {
+    const talk = [
+      'The gate key hangs beside the blue lantern in the office.',
+      'The ferry to Bergen leaves at noon.',
+      'Bikes travel for free on Sundays.',
+      'The bar on deck two closes at nine.',
+      'Dogs need a lead on every deck.',
+    ];
+
+    const { messages } = indexOf(talk).around('Where is the lantern?', { previous: talk.slice(-2), limit: 5 });
+
+    expect(messages[0]?.position).toBe(0);
+    expect(messages.map(({ position, match }) => [position, match])).toContainEqual([4, 'beside']); // not a source
+  });
+
   test('counts each message for itself only, if asked to', () => {
     const index = indexOf([...small, 'The red boat.', ...small]);
 
-    expect(positions(index, 'red boat', { neighbours: false })).toEqual([40]);
+    expect(index.search('red boat', 400).map(({ position }) => position)).toEqual([40]);
   });
 
   test('gives at most as many messages as asked for', () => {
@@ -151,7 +181,7 @@ describe('a search in the messages of a conversation', () => {
     const others = Array.from({ length: 300 }, (_, n) => `Remark${n} on matter${n * 7}.`);
     const boats = Array.from({ length: 60 }, (_, n) => `boat ${'wave '.repeat((n * 7) % 23)}`);
     const index = indexOf([...others, ...boats]);
-    const found = (limit: number) => index.search('boat', { limit, neighbours: false });
+    const found = (limit: number) => index.search('boat', limit);
 
     const all = found(1_000);
 
@@ -182,23 +212,17 @@ describe('a search in the messages of a conversation', () => {
   });
 
   test.each([
-    { setImmediate, because: 'Node' },
-    { setImmediate: undefined, because: 'a browser' },
-    {
-      setImmediate: () => {
-        throw new Error('Not supported in the Edge Runtime.');
-      },
-      because: 'an edge function of Next.js',
-    },
-  ])('lets timers run while a long history is indexed: $because', async ({ setImmediate }) => {
-    vi.stubGlobal('setImmediate', setImmediate);
+    { fake: undefined, because: 'on Node' },
+    { fake: ['setImmediate', 'setTimeout'] as const, because: 'in a test with fake timers' },
+  ])('lets other events be handled while a long history is indexed $because', async ({ fake }) => {
     const index = indexOf(Array.from({ length: 20_000 }, (_, n) => `Remark${n} on the weather in the harbour town.`));
     let ticks = 0;
     const timer = setInterval(() => (ticks += 1), 1);
+    if (fake !== undefined) vi.useFakeTimers({ toFake: [...fake] });
 
     await index.ready();
+    vi.useRealTimers();
     clearInterval(timer);
-    vi.unstubAllGlobals();
 
     expect(ticks).toBeGreaterThan(1);
     expect(positions(index, 'remark15000')[0]).toBe(15_000);
@@ -215,14 +239,15 @@ describe('a search in the messages of a conversation', () => {
         const [one, two, three] = [new History(kept), new History(), new History([...kept, ...removed])];
         for (const end of kept.keys()) {
           two.update(kept.slice(0, end + 1));
-          two.search('red');
+          two.search('red', 9);
         }
         two.update(kept);
-        three.search('red');
+        three.search('red', 9);
         three.update(kept);
 
-        expect(two.search('red boat 船')).toEqual(one.search('red boat 船'));
-        expect(three.search('red boat 船')).toEqual(one.search('red boat 船'));
+        const found = (history: History) => history.around('red boat 船', { limit: 400 });
+        expect(found(two)).toEqual(found(one));
+        expect(found(three)).toEqual(found(one));
       }),
       { seed: 1, numRuns: 50 },
     );

@@ -6,8 +6,8 @@ import {
   toErrorData,
   toErrorResponse,
 } from 'context-gateway';
-import { readTurn, type TurnEvent } from 'context-gateway/conversation';
-import { assert, describe, expect, test, vi } from 'vitest';
+import { readTurn, sources, type TurnEvent, toResponse } from 'context-gateway/conversation';
+import { assert, describe, expect, test } from 'vitest';
 import { failureOf } from '../helpers/service.js';
 import { metadata, summary } from './samples.js';
 import { cannedContext, chatWorld, gate, smallTalk } from './world.js';
@@ -31,7 +31,7 @@ describe('a response for a page', () => {
     world.emulator.chat.on('lamp', 'A red "lamp"\n\nwith data: in it 💡.');
     const conversation = world.open({ history, contextWindow: 800 });
 
-    const response = await conversation.respond('Which lamp does the pier get?');
+    const response = await toResponse(conversation.stream('Which lamp does the pier get?'));
     const events = await eventsOf(response);
 
     expect(response.headers.get('content-type')).toBe('text/event-stream');
@@ -51,7 +51,7 @@ describe('a response for a page', () => {
     const world = chatWorld();
     world.emulator.chat.on('count', 'one two three four');
 
-    const turn = readTurn(await world.open().respond('Please count.'));
+    const turn = readTurn(await toResponse(world.open().stream('Please count.')));
 
     expect((await turn.next()).value).toMatchObject({ type: 'text' });
     await turn.return(undefined);
@@ -61,14 +61,14 @@ describe('a response for a page', () => {
   test('is the same for another reply to the last message, and for an edited one', async () => {
     const world = chatWorld();
     const conversation = world.open();
-    await eventsOf(await conversation.respond('First?'));
+    await eventsOf(await toResponse(conversation.stream('First?')));
     world.emulator.chat.on('First', 'Another.');
     world.emulator.chat.on('Second', 'To the second.');
 
-    const again = await eventsOf(await conversation.regenerate().toResponse());
+    const again = await eventsOf(await toResponse(conversation.regenerate()));
     const turn = again.find((event) => event.type === 'turn');
     const [{ id } = { id: undefined }] = await conversation.search('First');
-    const edited = await eventsOf(await conversation.edit(String(id), 'Second?').toResponse());
+    const edited = await eventsOf(await toResponse(conversation.edit(String(id), 'Second?')));
 
     expect(turn).toMatchObject({ turn: { text: 'Another.' } });
     expect(edited).toMatchObject([{ text: 'To the second.' }, { turn: { text: 'To the second.' } }]);
@@ -95,7 +95,7 @@ describe('a response for a page', () => {
     const events: TurnEvent[] = [];
 
     for await (const event of readTurn(
-      await world.open({ contextWindow: 1000, reserveOutput: 0 }).respond('Hello there?'),
+      await toResponse(world.open({ contextWindow: 1000, reserveOutput: 0 }).stream('Hello there?')),
     )) {
       events.push(event);
       if (event.type === 'turn') compacting.open();
@@ -113,13 +113,43 @@ describe('a response for a page', () => {
     world.emulator.chat.on('story', 'Once upon a time there was a lighthouse. '.repeat(50));
     const conversation = world.open();
 
-    for await (const event of readTurn(await conversation.respond('Tell me a story.')))
+    for await (const event of readTurn(await toResponse(conversation.stream('Tell me a story.'))))
       if (event.type === 'text') break;
     await conversation.idle();
 
-    await vi.waitFor(async () =>
-      expect(await world.stored()).toMatchObject([{ role: 'user' }, { role: 'assistant', stopped: true }]),
+    await expect.poll(() => world.stored()).toMatchObject([{ role: 'user' }, { role: 'assistant', stopped: true }]);
+  });
+
+  test('goes on if the page leaves, if the reply is one in the background, and a page that comes back has all of it', async () => {
+    const world = chatWorld();
+    world.emulator.chat.on('story', 'Once upon a time there was a lighthouse. '.repeat(50));
+    const reply = world.open().stream('Tell me a story.', { background: true });
+
+    for await (const event of readTurn(await toResponse(reply))) if (event.type === 'text') break;
+    const events = await eventsOf(await toResponse(reply));
+
+    const { text } = await reply.final();
+    expect(text).toHaveLength(50 * 41);
+    expect(events).toMatchObject([
+      { type: 'text', text },
+      { type: 'turn', turn: { text, stopped: false } },
+    ]);
+    expect(await world.stored()).toMatchObject([{ role: 'user' }, { role: 'assistant', content: text }]);
+  });
+
+  test('has the ids of what was recalled with the stored reply, as the store has', async () => {
+    const world = chatWorld();
+    world.emulator.chat.on('lamp', 'A red one.');
+
+    const response = await toResponse(
+      world.open({ history, contextWindow: 800 }).stream('Which lamp does the pier get?'),
     );
+    const turn = (await eventsOf(response)).find((event) => event.type === 'turn')?.turn;
+
+    const cited = { id: 'lamp', score: 1, match: 'words' };
+    expect(turn?.messages.at(-1)?.recalled).toContainEqual(cited);
+    expect(sources(turn?.messages.at(-1) ?? {}, 1)).toEqual([cited]);
+    expect((await world.stored()).at(-1)).toMatchObject({ recalled: expect.arrayContaining([cited]) });
   });
 
   test('has a turn marked as stopped, and an error, if the reply breaks off', async () => {
@@ -130,7 +160,7 @@ describe('a response for a page', () => {
       respond: { type: 'cutStream', afterEvents: 4 },
     } as never);
 
-    const events = await eventsOf(await world.open().respond('Tell me a story.'));
+    const events = await eventsOf(await toResponse(world.open().stream('Tell me a story.')));
 
     expect(events).toMatchObject([
       { type: 'text' },
@@ -150,7 +180,7 @@ describe('before any text, an error is the status of the response, and one event
         message: 'Your message is too long. Shorten it and send it again.',
       },
       ask: (world: ReturnType<typeof chatWorld>) =>
-        world.open({ contextWindow: 500 }).respond('many words '.repeat(2000)),
+        toResponse(world.open({ contextWindow: 500 }).stream('many words '.repeat(2000))),
     },
     {
       what: 'an expired session',
@@ -160,7 +190,7 @@ describe('before any text, an error is the status of the response, and one event
         cannedContext(world, {
           failure: Response.json({ success: false, error: 'Session abc is unknown' }, { status: 401 }),
         });
-        return world.open().respond('Hello?');
+        return toResponse(world.open().stream('Hello?'));
       },
     },
     {
@@ -172,20 +202,54 @@ describe('before any text, an error is the status of the response, and one event
           match: { path: '/v1/chat/completions' },
           respond: { status: 429, message: 'Slow down.', headers: { 'retry-after': '7' } },
         });
-        return world.open().respond('Hello?');
+        return toResponse(world.open().stream('Hello?'));
       },
     },
     {
       what: 'an empty message',
       status: 400,
       error: { code: 'invalid_request_error', message: 'input: must not be empty.' },
-      ask: (world: ReturnType<typeof chatWorld>) => world.open().respond(' '),
+      ask: (world: ReturnType<typeof chatWorld>) => toResponse(world.open().stream(' ')),
     },
   ])('$what', async ({ status, error, ask }) => {
     const response = await ask(chatWorld());
 
     expect(response.status).toBe(status);
     expect(await eventsOf(response)).toEqual([{ type: 'error', error: { status, ...error } }]);
+  });
+});
+
+describe('onError gets what a page is not told', () => {
+  const told = async (
+    status: number,
+    what: Parameters<ReturnType<typeof chatWorld>['emulator']['faults']['add']>[0],
+  ) => {
+    const world = chatWorld();
+    world.emulator.chat.on('story', 'Once upon a time there was a lighthouse. '.repeat(5));
+    world.emulator.faults.add(what);
+    const errors: unknown[] = [];
+    const onError = (error: unknown): never => {
+      errors.push(error);
+      throw new Error('of the logger');
+    };
+    const response = await toResponse(world.open().stream('Tell me a story.'), { onError });
+    expect(response.status).toBe(status);
+    await eventsOf(response);
+    return errors;
+  };
+  const path = '/v1/chat/completions';
+
+  test('before the first text and after it', async () => {
+    const refused = { status: 403, message: 'The API key is invalid.' };
+
+    expect(await told(500, { match: { path }, respond: refused })).toMatchObject([{ status: 403 }]);
+    expect(await told(200, { match: { path }, respond: { type: 'cutStream', afterEvents: 4 } })).toMatchObject([
+      { name: 'StreamTruncatedError' },
+    ]);
+  });
+
+  test('but nothing that the page is told', async () => {
+    expect(await told(429, { match: { path }, respond: { status: 429, retryAfter: 700 } })).toEqual([]);
   });
 });
 
@@ -209,7 +273,7 @@ describe('readTurn', () => {
 
     expect(await failureOf(eventsOf(page))).toMatchObject({
       name: 'ResponseValidationError',
-      message: 'Expected the response of conversation.respond, but this one is text/html.',
+      message: 'Expected the response of toResponse, but this one is text/html.',
     });
     expect(await failureOf(eventsOf(events('data: nonsense\n\n')))).toMatchObject({ name: 'ResponseValidationError' });
   });

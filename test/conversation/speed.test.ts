@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { createConversation, estimateTokens, memoryStore, readTurn } from 'context-gateway/conversation';
 import { expect, test } from 'vitest';
+import { Reply, type TurnEnd } from '../../src/conversation/turn/reply.js';
 import { chatWorld, smallTalk } from './world.js';
 
 /** Milliseconds until the work has ended. The limits below are ten times what it takes on a quiet machine. */
@@ -53,4 +54,23 @@ test('the tokens of 100,000 equal characters are estimated in linear time', asyn
   };
 
   expect(await timeOf(estimate)).toBeLessThan(20_000);
+});
+
+test('a reply four times as long takes about four times as long to read', async () => {
+  const timeOf = async (pieces: number): Promise<number> => {
+    async function* story(): AsyncGenerator<string, TurnEnd> {
+      for (let piece = 0; piece < pieces; piece += 1) yield 'Once upon a time ';
+      return {};
+    }
+    const startedAt = process.cpuUsage();
+    let length = 0;
+    for await (const piece of new Reply(story, {})) length += piece.length;
+    expect(length).toBe(17 * pieces);
+    return process.cpuUsage(startedAt).user;
+  };
+  await timeOf(5_000);
+
+  const [once, fourTimes] = [await timeOf(5_000), await timeOf(20_000)];
+
+  expect(fourTimes / Math.max(once, 20_000)).toBeLessThan(10);
 });

@@ -2,7 +2,7 @@ import { estimateTokens } from 'context-gateway/conversation';
 import fc from 'fast-check';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, test } from 'vitest';
-import { TokenCounter } from '../../src/conversation/tokens.js';
+import { TokenCounter } from '../../src/conversation/prompt/tokens.js';
 import { CORPUS, OTHERS } from './corpus.js';
 import { SCRIPTS, SPACES } from './scripts.js';
 
@@ -57,14 +57,21 @@ describe('the token estimate', () => {
 });
 
 describe('the counter of a conversation', () => {
-  test('adds a quarter to the estimate until a reply has reported the exact count', () => {
+  test.each([
+    {
+      text: 'We agreed that the night ferry keeps its old timetable.',
+      reserve: 1.05,
+      because: 'prose in Latin letters',
+    },
+    { text: 'if (a[0] != b[1]) { c += 10; } // {{ x: 1 }} => 27', reserve: 1.25, because: 'symbols' },
+    { text: 'We say Паром ходит каждый час, which nobody reads.', reserve: 1.25, because: 'mixed scripts' },
+  ])('adds $reserve to the estimate until a reply has reported the exact count: $because', ({ text, reserve }) => {
     const counter = new TokenCounter();
-    const text = 'We agreed that the night ferry keeps its old timetable.';
 
     const before = counter.count(text);
     counter.calibrate({ messages: [{ content: text }], prompt_tokens: countTokens(text) + 4 });
 
-    expect(before).toBeCloseTo(estimateTokens(text) * 1.25, 0);
+    expect(before).toBeCloseTo(reserve * estimateTokens(text), -0.5);
     expect(counter.count(text)).toBeCloseTo(countTokens(text) * 1.05);
   });
 

@@ -60,7 +60,7 @@ describe('a turn', () => {
     expect(usageEstimated).toBe(false);
   });
 
-  test('resolves final() without a loop, and allows no loop after it', async () => {
+  test('resolves final() without a loop, and a loop after it has the text', async () => {
     const world = chatWorld();
     world.emulator.chat.on('hello', 'Hello!');
     const reply = world.open().stream('Say hello.');
@@ -69,7 +69,7 @@ describe('a turn', () => {
 
     expect(turn).toMatchObject({ text: 'Hello!', stopped: false });
     expect(reply.text).toBe('Hello!');
-    expect(() => reply[Symbol.asyncIterator]()).toThrow('once');
+    expect(await reply[Symbol.asyncIterator]().next()).toEqual({ done: false, value: 'Hello!' });
   });
 
   test('reserves room for the reply', async () => {
@@ -255,7 +255,7 @@ describe('a stopped reply', () => {
 
     stop.abort();
 
-    await vi.waitFor(async () => expect((await world.stored()).at(-1)).toMatchObject({ stopped: true }));
+    await expect.poll(async () => (await world.stored()).at(-1)).toMatchObject({ stopped: true });
     expect(await failureOf(reply.next() as Promise<unknown>)).toBeInstanceOf(APIAbortError);
   });
 
@@ -582,15 +582,15 @@ describe('a conversation', () => {
       options: { compaction: true },
       says: 'compaction must be a share of the budget, above 0 and at most 1, or false',
     },
-    { options: { contextWindw: 100 }, says: 'contextWindw is not an option of createConversation' },
-    { options: { contextwindow: 100 }, says: 'of createConversation; did you mean contextWindow?' },
-    { options: { history: [] }, says: 'history is not an option of createConversation (it takes gateway, model, ' },
+    { options: { contextWindw: 100 }, says: 'contextWindw is unknown; expected one of gateway, model, ' },
+    { options: { contextwindow: 100 }, says: 'contextwindow is unknown; did you mean contextWindow?' },
+    { options: { history: [] }, says: 'history is unknown; expected one of gateway, model, ' },
     { options: { countTokens: 4 }, says: 'countTokens must be a function' },
     { options: { instructions: Object.create(null) }, says: 'instructions must be a string' },
     { options: { onContextError: Object.create(null) }, says: "onContextError must be 'throw' or 'skip'" },
     { options: { store: {} }, says: 'store must have load' },
     { options: { store: Symbol('store') }, says: 'store must have load' },
-    { options: { store: { load: () => undefined, append: 1 } }, says: 'may have append, truncate and saveState' },
+    { options: { store: { load: () => undefined, append: 1 } }, says: 'may have append and saveState' },
   ])('a conversation with $options is rejected: $says', ({ options, says }) => {
     const { gateway, context } = chatWorld();
     const open = () =>
@@ -615,7 +615,7 @@ describe('a conversation', () => {
     { input: ' \n', says: 'input: must not be empty' },
     { input: undefined, says: 'input: must be an array' },
     { input: { role: 'user', content: 'x' }, says: 'input: must be an array' },
-    { input: [{ role: 'user', content: [{ type: 'text', text: 'x' }] }], says: 'input: must be an array' },
+    { input: [{ role: 'user', content: [{ type: 'text', text: 'x' }] }], says: 'input[0].content: must be a string' },
     { input: [{ role: 'system', content: 'Obey.' }], says: 'pass a system message as instructions' },
   ])('rejects the input $input before anything is sent: $says', async ({ input, says }) => {
     const world = chatWorld();
@@ -644,14 +644,6 @@ describe('a conversation', () => {
     { loaded: 'talk', because: 'a text' },
     { loaded: { messages: [{ role: 'user' }] }, because: 'a message without text' },
     { loaded: { messages: [{ role: 'system', content: 'Obey.' }] }, because: 'a system message' },
-    { loaded: { messages: [], state: { format: 2 } }, because: 'a state of another format' },
-    {
-      loaded: {
-        messages: [],
-        state: { format: 1, revision: 1, lost: [null], compaction: {}, calibration: {}, excluded: [] },
-      },
-      because: 'a damaged statement',
-    },
   ])('fails every turn with a store that returns $because', async ({ loaded }) => {
     const world = chatWorld();
     const conversation = world.open({ store: { load: () => loaded as never } });
@@ -659,7 +651,7 @@ describe('a conversation', () => {
     for (let turn = 0; turn < 2; turn += 1) {
       const error = await failureOf(conversation.send('Hello?'));
       expect(error).toBeInstanceOf(ConfigurationError);
-      expect(error).toMatchObject({ message: expect.stringContaining('store.load must return') });
+      expect(error).toMatchObject({ message: expect.stringMatching(/^store\.load(?: must return|: messages\[0\]\.)/) });
     }
     expect(world.count('chat')).toBe(0);
   });
@@ -684,6 +676,29 @@ describe('a conversation', () => {
 
     for (const secret of [world.emulator.apiKeys.secret, world.emulator.sessionToken])
       expect(printed.join()).not.toContain(secret);
+  });
+
+  test('buildMessages takes the messages it is given as databases return them', async () => {
+    const conversation = chatWorld().open({ context: undefined });
+    const row = { role: 'user', content: 'The pier gets a red lamp.', name: null, createdAt: null, excluded: 0 };
+
+    const { messages } = await conversation.buildMessages('Which lamp?', { messages: [row as never] });
+
+    expect(messages[0]).toEqual({ role: 'user', content: 'The pier gets a red lamp.' });
+  });
+
+  test.each([
+    { messages: 'all', problem: 'messages: must be an array' },
+    { messages: [{ role: 'user', content: 1 }], problem: 'messages[0].content: must be a string' },
+    { messages: [null], problem: 'messages[0].role: must be' },
+  ])('buildMessages rejects other messages before anything is sent: $problem', async ({ messages, problem }) => {
+    const building = chatWorld()
+      .open()
+      .buildMessages('Which lamp?', { messages: messages as never });
+
+    const error = await failureOf(building);
+    expect(error).toBeInstanceOf(RequestValidationError);
+    expect(String(error)).toContain(problem);
   });
 
   test('uses its own messages if the service reports no token counts', async () => {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 
 const INSTALLED = [
+  process.env.PUPPETEER_EXECUTABLE_PATH ?? '',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
@@ -8,15 +9,19 @@ const INSTALLED = [
   'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
 ];
 
-/** The path of an installed Chromium, or of the one in an npm package, which is unpacked at its first use. */
+/** The path of an installed Chromium, or of the one in an npm package. */
 export async function findChromium(): Promise<string | undefined> {
-  const installed = INSTALLED.find((path) => existsSync(path));
-  if (installed !== undefined) return installed;
-  if (`${process.platform} ${process.arch}` !== 'linux x64') return undefined; // the package has no other
+  return (await findChromiums()).at(-1);
+}
+
+/** The paths of every kind of Chromium here: the one in an npm package, which is unpacked at its first use, and one installed. */
+export async function findChromiums(): Promise<string[]> {
+  const installed = INSTALLED.filter((path) => existsSync(path)).slice(0, 1);
+  if (`${process.platform} ${process.arch}` !== 'linux x64') return installed; // the package has no other
   // Makes the package unpack the libraries that it needs.
   process.env.AWS_EXECUTION_ENV ??= 'AWS_Lambda_nodejs22.x';
   const { default: chromium } = await import('@sparticuz/chromium');
-  return chromium.executablePath();
+  return [await chromium.executablePath(), ...installed];
 }
 
 /** Global setup: unpacks Chromium, before two tests do so at once. */

@@ -1,4 +1,10 @@
-import { ContextClient, GatewayClient, type GatewayClientOptions, type Undocumented } from 'context-gateway';
+import {
+  type CompletionTypes,
+  ContextClient,
+  type ExtendedTypes,
+  GatewayClient,
+  type GatewayClientOptions,
+} from 'context-gateway';
 import { HttpResponse, http, type JsonBodyType } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, afterEach, beforeAll } from 'vitest';
@@ -49,8 +55,8 @@ export const text =
   () =>
     new HttpResponse(body, init);
 
-export const gatewayAt = <Sent extends Undocumented = undefined>(options: GatewayClientOptions<Sent> = {}) =>
-  new GatewayClient<Sent>({ baseURL: BASE, apiKey: KEY, maxRetries: 0, ...options });
+export const gatewayAt = <Types extends ExtendedTypes = CompletionTypes>(options: GatewayClientOptions<Types> = {}) =>
+  new GatewayClient<Types>({ baseURL: BASE, apiKey: KEY, maxRetries: 0, ...options });
 
 export const contextAt = (options: ConstructorParameters<typeof ContextClient>[0] = {}) =>
   new ContextClient({ baseURL: BASE, sessionToken: TOKEN, maxRetries: 0, ...options });

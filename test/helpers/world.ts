@@ -1,9 +1,10 @@
 import {
+  type CompletionTypes,
   ContextClient,
   type ContextClientOptions,
+  type ExtendedTypes,
   GatewayClient,
   type GatewayClientOptions,
-  type Undocumented,
 } from 'context-gateway';
 import { createEmulator, type EmulatorOptions } from 'context-gateway-emulator';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
@@ -39,9 +40,9 @@ export function emulatedService(
     get baseURL() {
       return baseURL;
     },
-    gateway: <Sent extends Undocumented = undefined>(more: GatewayClientOptions<Sent> = {}) => {
+    gateway: <Types extends ExtendedTypes = CompletionTypes>(more: GatewayClientOptions<Types> = {}) => {
       const options = { baseURL, apiKey: emulator.apiKeys.secret, maxRetries: 0, ...clientOptions, ...more };
-      return keep(new GatewayClient<Sent>(options as GatewayClientOptions<Sent>)); // `clientOptions` does not set it
+      return keep(new GatewayClient<Types>(options as GatewayClientOptions<Types>)); // `clientOptions` does not set it
     },
     context: (more: ContextClientOptions = {}) =>
       keep(

@@ -63,7 +63,7 @@ async function record(facts: object, ...events: object[]) {
 test('a streamed completion with a wait and a retry is a span with all its events, and a point of every metric', async () => {
   const { spans, points, units } = await record(
     CHAT,
-    start({ model: 'atlas-small', streamed: true }),
+    start({ model: 'atlas-small', streamed: true, temperature: 0, maxTokens: 50, outputType: 'json' }),
     { type: 'queued', bucket: 'chat' },
     { type: 'dequeued', bucket: 'chat', waited: 1_500 },
     request(1),
@@ -74,7 +74,7 @@ test('a streamed completion with a wait and a retry is a span with all its event
     { type: 'validation', issues: [{}, {}] },
     done({
       ...{ attempts: 2, queued: 1_500, timeToFirstChunk: 40, largestGap: 25, usage, finishReasons: ['stop'] },
-      ...{ model: 'atlas-small', responseModel: 'atlas-small-2', requestId: 'r1' },
+      ...{ model: 'atlas-small', responseModel: 'atlas-small-2', responseId: 'c1', requestId: 'r1' },
     }),
   );
 
@@ -89,6 +89,10 @@ test('a streamed completion with a wait and a retry is a span with all its event
         'gen_ai.provider.name': 'context-gateway',
         'gen_ai.request.model': 'atlas-small',
         'gen_ai.request.stream': true,
+        'gen_ai.request.temperature': 0,
+        'gen_ai.request.max_tokens': 50,
+        'gen_ai.output.type': 'json',
+        'gen_ai.response.id': 'c1',
         'gen_ai.response.model': 'atlas-small-2',
         'gen_ai.response.finish_reasons': ['stop'],
         'gen_ai.response.time_to_first_chunk': 0.04,

@@ -27,7 +27,7 @@ describe('the span of a call', () => {
   test('has the attributes of the semantic conventions for a plain completion', async () => {
     const { gateway, spanOf } = await open();
 
-    const { model, usage } = await gateway.chat.completions.create(ask);
+    const { id, model, usage } = await gateway.chat.completions.create({ ...ask, temperature: 0.2, max_tokens: 50 });
 
     const span = await spanOf('chat atlas-small');
     expect(span.kind).toBe(3); // CLIENT
@@ -38,6 +38,9 @@ describe('the span of a call', () => {
       'gen_ai.operation.name': 'chat',
       'gen_ai.provider.name': 'context-gateway',
       'gen_ai.request.model': 'atlas-small',
+      'gen_ai.request.temperature': 0.2,
+      'gen_ai.request.max_tokens': 50,
+      'gen_ai.response.id': id,
       'gen_ai.response.model': model,
       'gen_ai.response.finish_reasons': ['stop'],
       'gen_ai.usage.input_tokens': usage.prompt_tokens,
@@ -58,7 +61,12 @@ describe('the span of a call', () => {
     const span = await spanOf('chat atlas-small');
     const { 'gen_ai.response.time_to_first_chunk': first, ...attributes } = plain(span.attributes);
     expect(first).toBeCloseTo((stream.metrics.timeToFirstChunk ?? 0) / 1_000, 4);
-    expect(attributes).toMatchObject({ 'gen_ai.request.stream': true, 'gen_ai.response.finish_reasons': ['stop'] });
+    const { id } = await stream.finalCompletion();
+    expect(attributes).toMatchObject({
+      'gen_ai.request.stream': true,
+      'gen_ai.response.finish_reasons': ['stop'],
+      'gen_ai.response.id': id,
+    });
     const names = span.events.map(({ name }) => name);
     expect(names).toEqual(['request', 'response', 'first_chunk']);
     const at = Number(BigInt(span.events[2]?.timeUnixNano ?? 0) - BigInt(span.startTimeUnixNano)) / 1e6;

@@ -72,7 +72,7 @@ test('a proxy that is not installed is reported', () => {
 });
 
 describe.concurrent.each(ways.filter(isTried))('$proxy, $engine', ({ proxy, options, missing }) => {
-  const within = { timeout: 60_000, skip: missing, repeats: AT_LENGTH ? 9 : 0 };
+  const within = { timeout: 60_000, skip: missing, repeats: AT_LENGTH ? 4 : 0 };
 
   test.each(failures)(
     'a service that does the work and then $service: one POST has one effect',

@@ -12,7 +12,7 @@ import { proxies, serveBehindProxies } from './world.js';
 /** Idle connections are closed after this many ms. Calls are spaced about as far apart. */
 const IDLE = 20;
 /** Rounds of three calls each. */
-const ROUNDS = AT_LENGTH ? 400 : 15;
+const ROUNDS = AT_LENGTH ? 200 : 15;
 
 const closings: readonly { closedBy: string; act: Fault['act'] }[] = [
   { closedBy: 'the proxy', act: succeed },

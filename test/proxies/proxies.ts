@@ -33,8 +33,8 @@ interface Setup {
   readonly config: (folder: string, ports: Ports, idle: number) => string;
 }
 
-/** How long an impatient proxy waits for the first byte, and between bytes, in ms. */
-const PATIENCE = 700;
+/** How long an impatient proxy waits for the first byte, and between bytes, in ms. With 700, a busy one gave up on requests that it had not passed on. */
+const PATIENCE = 1_500;
 
 /**
  * `X-Proxy-Request` is the proxy's id of a request. Two arrivals with one id mean that the proxy repeated it. No proxy

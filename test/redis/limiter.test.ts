@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { GlideClient, Logger } from '@valkey/valkey-glide';
 import { ConfigurationError, type Permit, type RateLimiter, type RateLimitObservation } from 'context-gateway';
 import { type RedisLimiterEvent, type RedisLimiterOptions, redisLimiter } from 'context-gateway/redis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Availability } from '../../src/redis/availability.js';
-import { BucketQueue } from '../../src/redis/bucket-queue.js';
+import { RedisBucket } from '../../src/redis/redis-bucket.js';
 import { manualRuntime } from '../helpers/manual-runtime.js';
 import { CLIENTS, type ClientName, openClient } from './clients.js';
 import { missing, RedisServer } from './redis-server.js';
@@ -87,6 +88,18 @@ describe.skipIf(missing)('limiters that share a limit', () => {
     expect(await admittedAtOnce(second, 8)).toBe(8);
     expect(await admittedAtOnce(first, 5)).toBe(2);
     expect(await admittedAtOnce(second, 5)).toBe(0);
+  });
+
+  test('share what one of them has learnt, with a client of @valkey/valkey-glide', async () => {
+    Logger.init('off'); // it prints that Redis does not know the script
+    const client = await GlideClient.createClient({ addresses: [{ host: '127.0.0.1', port: server.port }] });
+    opened.push(() => client.close());
+    await client.scriptFlush();
+    const [first, second] = [limiterOf({ client }), limiterOf()];
+    await answer(first, window(10));
+
+    expect(await admittedAtOnce(second, 8)).toBe(8);
+    expect(await admittedAtOnce(first, 5)).toBe(2);
   });
 
   test('get back the place of a call that failed without a response', async () => {
@@ -310,7 +323,7 @@ const unreachable = (message = 'NOPERM this user may not run scripts.\nIts secon
 
 test('no timer is left once no call is waiting', async () => {
   const runtime = manualRuntime();
-  const queue = new BucketQueue(
+  const queue = new RedisBucket(
     {
       runtime,
       availability: new Availability(runtime, 500, () => {}),
@@ -373,7 +386,7 @@ describe('the unavailable event', () => {
 describe('invalid options', () => {
   const client = { eval: async () => [], evalsha: async () => [] };
   test.each([
-    [{ client: {}, name: 'a' }, /a client of redis, ioredis or iovalkey/],
+    [{ client: {}, name: 'a' }, /a client of redis, ioredis, iovalkey or @valkey\/valkey-glide/],
     [{ client: { eval: client.eval }, name: 'a' }, /a client of redis/],
     [{ client: { evalsha: client.evalsha }, name: 'a' }, /a client of redis/],
     [{ client: { evalSha: client.evalsha }, name: 'a' }, /a client of redis/],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
-import { EventReader } from '../../src/gateway/stream/sse.js';
 import { ResponseTooLargeError } from '../../src/index.js';
+import { EventReader } from '../../src/stream/sse.js';
 import { atLength } from '../helpers/endurance.js';
 import { bare, bytesOf, cutAt, eventsOf, MemorySource, nextEvent } from './memory-source.js';
 import { referenceEvents } from './reference-decoder.js';

@@ -6,7 +6,9 @@ import {
   type RequestOptions,
   readChatCompletionStream,
   StreamError,
+  toErrorData,
   toErrorResponse,
+  toEventStream,
 } from 'context-gateway';
 import { createEmulator } from 'context-gateway-emulator';
 import { describe, expect, test, vi } from 'vitest';
@@ -71,6 +73,15 @@ describe('an error about the request is relayed with its status and message', ()
     expect(await failureOf(readChatCompletionStream(response))).toMatchObject({ name, status, ...error, message });
   });
 
+  test.each([402, 405, 408, 410, 418, 451])('except %i, whose message is not for visitors', async (status) => {
+    const error = await refused(status, { message: 'canary', type: 'canary', code: 'canary', param: 'canary' });
+    const { response, message } = await told(error);
+
+    expect(response.status).toBe(status === 402 ? 500 : status);
+    expect(message).toMatch(/request/);
+    expect(JSON.stringify(toErrorData(error))).not.toContain('canary');
+  });
+
   test.each([
     { status: 429, name: 'RateLimitError', type: 'rate_limit_error' },
     { status: 503, name: 'ServiceUnavailableError', type: 'service_unavailable' },
@@ -122,7 +133,7 @@ describe('an error about the request is relayed with its status and message', ()
     const open = () => new Response(events.join(''), { headers: { 'content-type': 'text/event-stream' } });
     const stream = await readChatCompletionStream(open());
 
-    const relayed = await failureOf((await readChatCompletionStream(stream.toReadableStream())).finalCompletion());
+    const relayed = await failureOf((await readChatCompletionStream(toEventStream(stream))).finalCompletion());
 
     expect(relayed).toBeInstanceOf(StreamError);
     expect(relayed).toMatchObject({ type: 'overloaded_error', code: 'busy', retryAfter: 3_000 });
@@ -231,11 +242,11 @@ describe('an internal error of the server is not revealed', () => {
   test('an error event follows the same rule', async () => {
     const relayed = async (error: Error) => {
       const source = new ReadableStream<Uint8Array>({ pull: () => Promise.reject(error) });
-      return new Response((await readChatCompletionStream(source)).toReadableStream()).text();
+      return new Response(toEventStream(await readChatCompletionStream(source))).text();
     };
     const odd = await readChatCompletionStream(new Response(`data: [1]\n\n`, { headers: EVENTS }));
 
-    for (const event of [await relayed(new Error(HOST)), await new Response(odd.toReadableStream()).text()])
+    for (const event of [await relayed(new Error(HOST)), await new Response(toEventStream(odd)).text()])
       expect(event).toBe(
         'event: error\ndata: {"error":{"message":"The stream was interrupted.","type":"stream_error"}}\n\n',
       );

@@ -1,10 +1,14 @@
 import {
   type ChatCompletionStream,
+  type CompletionTypes,
+  type ExtendedTypes,
+  extended,
   GatewayClient,
   type ReadStreamOptions,
   readChatCompletionStream,
   StreamConsumedError,
   StreamTruncatedError,
+  toEventStream,
 } from 'context-gateway';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -15,7 +19,7 @@ import { DONE, finish, RHINE, text } from './script.js';
 watchProcess();
 
 const EVENT_STREAM = { 'content-type': 'text/event-stream' };
-const open = <Sent extends 'send' | undefined = undefined>(events: string, options?: ReadStreamOptions<Sent>) =>
+const open = <Types extends ExtendedTypes = CompletionTypes>(events: string, options?: ReadStreamOptions<Types>) =>
   readChatCompletionStream(new Response(events, { headers: EVENT_STREAM }), options);
 const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
@@ -33,7 +37,7 @@ const readers: { name: string; read: (stream: ChatCompletionStream) => Promise<u
       for await (const _ of stream.textStream);
     },
   },
-  { name: 'the relay', read: (stream) => new Response(stream.toReadableStream()).text() },
+  { name: 'the relay', read: (stream) => new Response(toEventStream(stream)).text() },
 ];
 
 test.each(readers)('finalCompletion() may be called right before a loop over $name', async ({ read }) => {
@@ -161,8 +165,29 @@ test.each([
     ],
     and: 'b',
   },
-])('a tool call is whole although $because', async ({ pieces, and }) => {
-  const stream = await open(events(...pieces.map((piece) => ({ tool_calls: [piece] }))), { undocumented: 'send' });
+  {
+    because: 'the pieces of two calls with the same index alternate',
+    pieces: [
+      { index: 0, id: 'a', type: 'function', function: { name: 'tide', arguments: '{"port":' } },
+      { index: 0, id: 'b', type: 'function', function: { name: 'tide', arguments: '{' } },
+      { index: 0, id: 'a', function: { arguments: '"Os' } },
+      { index: 0, id: 'b', function: { arguments: '}' } },
+      { index: 0, id: 'a', function: { arguments: 'lo"' } },
+      { index: 0, function: { arguments: '}' } },
+    ],
+    and: 'b',
+  },
+  {
+    because: 'one without parameters has neither type nor arguments',
+    pieces: [
+      { index: 0, id: 'a', type: 'function', function: { name: 'tide', arguments: '{"port":"Oslo"}' } },
+      { index: 1, id: 'b', function: { name: 'tide' } },
+    ],
+    and: 'b',
+    without: '',
+  },
+])('a tool call is whole although $because', async ({ pieces, and, without = '{}' }) => {
+  const stream = await open(events(...pieces.map((piece) => ({ tool_calls: [piece] }))), { completions: extended });
   const joined: { id: string; name: string; input: string }[] = [];
 
   for await (const { choices } of stream) {
@@ -180,7 +205,7 @@ test.each([
     { id: 'a', name: 'tide', input: '{"port":"Oslo"}' },
     ...(and === undefined ? [] : [{ id: and, name: 'tide', input: '{}' }]),
   ];
-  expect(joined).toEqual(expected);
+  expect(joined).toEqual(expected.map((call) => (call.id === 'b' ? { ...call, input: without } : call)));
   expect(whole.choices[0]?.message.tool_calls).toEqual(
     expected.map(({ id, name, input }) => ({ id, type: 'function', function: { name, arguments: input } })),
   );

@@ -1,5 +1,5 @@
-import { EventReader, type ServerSentEvent } from '../../src/gateway/stream/sse.js';
 import type { ByteSource } from '../../src/platform/engine.js';
+import { EventReader, type ServerSentEvent } from '../../src/stream/sse.js';
 
 /** Bytes from memory, in the given pieces. */
 export class MemorySource implements ByteSource {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { contextMetadataSchema, rollingSummarySchema } from '../../src/context/schemas.js';
-import { chatCompletionSchema } from '../../src/gateway/schemas.js';
 import { usageReportSchema } from '../../src/gateway/usage.js';
-import { findIssues } from '../../src/transport/arguments/validation.js';
+import { findIssues } from '../../src/validation/schema-issues.js';
+import { chatCompletionSchema } from '../../src/wire/completions.js';
 import { atLength } from '../helpers/endurance.js';
 
 /** Written from the service's documentation, not from the schemas. */

@@ -30,7 +30,7 @@ const all = (from: typeof errors = errors, pick = apiError): InstanceType<typeof
   new from.StreamError(200, details),
   new from.APIConnectionError('cut', { phase: 'body', sent: 'yes' }),
   new from.APITimeoutError('late', { kind: 'idle', phase: 'stream', sent: 'yes' }),
-  new from.ResponseTooLargeError('large', { phase: 'body', sent: 'yes', retryable: false }),
+  new from.ResponseTooLargeError('The response', 8, 'body'),
   new from.APIAbortError({ cause: 'enough' }),
   new from.ClientClosedError(),
   new from.ResponseValidationError('odd', { body: 'CANARY', issues: [{ path: ['id'], message: 'expected string' }] }),
@@ -63,9 +63,9 @@ const classes = [
 type ErrorName = (typeof classes)[number][number];
 
 test('the lists above have every error class', () => {
-  const exported = Object.values(errors).filter(
-    (one) => typeof one === 'function' && one.prototype instanceof errors.ContextGatewayError,
-  );
+  const exported = Object.values(errors)
+    .filter((one) => typeof one === 'function')
+    .filter((one) => one.prototype instanceof errors.ContextGatewayError);
   const names = exported.map((one) => one.name).sort();
 
   expect(classes.map(([name]) => name).sort()).toEqual(names);

@@ -2,7 +2,7 @@ import { runInNewContext } from 'node:vm';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { RequestValidationError } from '../../src/errors/validation.js';
-import { encodeJson } from '../../src/transport/arguments/json.js';
+import { encodeJson } from '../../src/validation/json.js';
 import { anyString } from '../helpers/strings.js';
 
 const issueOf = (value: unknown) => {
@@ -129,4 +129,16 @@ test('500 levels are encoded, 501 are rejected, and the path of the issue stays 
     path: [0, 0, 0, 0, 0],
     message: 'must not be nested deeper than 500 levels',
   });
+});
+
+test('each field is read once, so what is checked is what is sent', () => {
+  let reads = 0;
+  const value = {
+    get temperature() {
+      reads += 1;
+      return reads === 1 ? 1 : Number.NaN;
+    },
+  };
+
+  expect(encodeJson(value)).toBe('{"temperature":1}');
 });

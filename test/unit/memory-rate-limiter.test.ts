@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Permit, RateLimitObservation } from '../../src/base/rate-limiter.js';
-import { MemoryRateLimiter } from '../../src/transport/rate-limit/memory-rate-limiter.js';
+import { MemoryRateLimiter } from '../../src/rate-limit/memory-rate-limiter.js';
+import type { Permit, RateLimitObservation } from '../../src/rate-limit/rate-limiter.js';
 import { type ManualRuntime, manualRuntime, seededRandom, settled } from '../helpers/manual-runtime.js';
 
 /** A call with its permit, and whether it was admitted. */

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { HeaderSource } from '../../src/base/response-info.js';
-import { parseRateLimit, parseRetryAfter, resetAfter, ServerClock } from '../../src/transport/rate-limit/headers.js';
+import { longestWait, parseRateLimit, parseRetryAfter, serverTime } from '../../src/rate-limit/headers.js';
 import { atLength } from '../helpers/endurance.js';
 import { anyString } from '../helpers/strings.js';
 
@@ -15,13 +14,10 @@ const source = (headers: Record<string, string | undefined>) => ({
   toHeaders: () => new Headers(),
 });
 
-/** The time according to the response, or else the local time. */
-const nowBy = (given: HeaderSource, wallClock: number) => new ServerClock().read(given, wallClock);
-
 const hintOf = (headers: Record<string, string | undefined>, bodyHint?: unknown, wallClock = NOW) => {
   const given = source(headers);
-  const now = nowBy(given, wallClock);
-  return parseRetryAfter(given, bodyHint, parseRateLimit(given, now), now);
+  const now = serverTime(given, wallClock);
+  return longestWait(parseRetryAfter(given, now), bodyHint, parseRateLimit(given, now));
 };
 
 describe('Retry-After', () => {
@@ -118,7 +114,7 @@ describe('X-RateLimit-Reset', () => {
     { reset: '100000000000000', at: undefined, unit: 'in no known unit' },
   ])('$reset is $unit', ({ reset, at }) => {
     const given = source({ 'x-ratelimit-reset': reset, date: DATE });
-    const limit = parseRateLimit(given, nowBy(given, NOW + HOUR));
+    const limit = parseRateLimit(given, serverTime(given, NOW + HOUR));
 
     expect(limit?.resetAt?.getTime()).toBe(at);
     expect(limit?.raw.reset).toBe(reset);
@@ -136,21 +132,18 @@ describe('a local clock', () => {
   test.each([HOUR, -HOUR, 24 * HOUR, -24 * HOUR])('that is off by %d ms changes no wait', (skew) => {
     const epoch = String(NOW / 1_000 + 60);
     const given = source({ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': epoch, date: DATE });
-    const now = nowBy(given, NOW + skew);
+    const now = serverTime(given, NOW + skew);
     const limit = parseRateLimit(given, now);
 
-    expect(limit && resetAfter(limit, now)).toBe(60_000);
+    expect(limit?.resetAfter).toBe(60_000);
     expect(hintOf({ 'retry-after': 'Thu, 15 Jan 2026 10:00:30 GMT', date: DATE }, undefined, NOW + skew)).toBe(30_000);
   });
 
-  test('is replaced by the Date header of each response, not only of the first', () => {
-    const clock = new ServerClock();
-
-    expect(clock.read(source({ date: DATE }), 1)).toBe(NOW);
-    expect(clock.read(source({ date: DATE }), 2)).toBe(NOW);
-    expect(clock.read(source({ date: 'Thu, 15 Jan 2026 10:00:01 GMT' }), 3)).toBe(NOW + 1_000);
-    expect(clock.read(source({ date: 'soon' }), 4)).toBe(4);
-    expect(clock.read(source({}), 5)).toBe(5);
+  test('is replaced by the Date header of the response, if that is a date', () => {
+    expect(serverTime(source({ date: DATE }), 1)).toBe(NOW);
+    expect(serverTime(source({ date: 'Thu, 15 Jan 2026 10:00:01 GMT' }), 3)).toBe(NOW + 1_000);
+    expect(serverTime(source({ date: 'soon' }), 4)).toBe(4);
+    expect(serverTime(source({}), 5)).toBe(5);
   });
 
   test('is used if the response has no valid Date header', () => {
@@ -169,6 +162,7 @@ describe('rate limit headers', () => {
         limit: undefined,
         remaining: undefined,
         resetAt: undefined,
+        resetAfter: undefined,
         raw: { limit: value, remaining: value, reset: value },
       });
     },
@@ -199,7 +193,7 @@ test('any headers and any body give no hint, or a finite one of at least 0 ms', 
       const hint = hintOf(headers, body);
 
       expect(hint === undefined || (Number.isFinite(hint) && hint >= 0)).toBe(true);
-      const limit = parseRateLimit(source(headers), nowBy(source(headers), NOW));
+      const limit = parseRateLimit(source(headers), serverTime(source(headers), NOW));
       expect(Number.isNaN(limit?.resetAt?.getTime())).toBe(false);
       expect(limit?.raw.reset).toBe(limit && reset);
     }),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ChatCompletionChunk } from '../../src/gateway/schemas.js';
-import { RepeatedChunk } from '../../src/gateway/stream/repeated-chunk.js';
+import { RepeatedChunk } from '../../src/platform/repeated-chunk.js';
+import type { ChatCompletionChunk } from '../../src/wire/completions.js';
 import { atLength } from '../helpers/endurance.js';
 
 const chunk = (content: string, more: object = {}): ChatCompletionChunk => ({
@@ -78,6 +78,13 @@ describe('repeated chunks', () => {
     expect(readAll(events).recognised).toBe(0);
   });
 
+  test('an event is read correctly if its model and its content have the text that stands for content', () => {
+    const PROBE = 'context-gateway probe';
+    const events = [PROBE, 'm'].map((model) => JSON.stringify(chunk(PROBE, { model })));
+
+    expect(readAll(events).chunks).toEqual(events.map((event) => JSON.parse(event)));
+  });
+
   test('an event is not learnt if another field has the same value as its escaped content', () => {
     const event = (content: string, note: string) => JSON.stringify({ ...chunk(''), note }).replace('""', content);
 
@@ -145,7 +152,7 @@ describe('repeated chunks', () => {
       fc.property(fc.array(event, { maxLength: 12 }), (events) => {
         expect(readAll(events).chunks).toEqual(events.map((one) => JSON.parse(one)));
       }),
-      { numRuns: atLength(400, 2_000) },
+      { numRuns: atLength(100, 2_000) },
     );
   });
 });

@@ -1,12 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { RequestValidationError } from '../../src/errors/validation.js';
-import { checkHeaders, encodePath, prepare } from '../../src/transport/arguments/request.js';
+import { encodePath, prepare } from '../../src/request/request.js';
+import { checkHeaders } from '../../src/validation/headers.js';
 import { atLength } from '../helpers/endurance.js';
 import { anyString, unicodeString } from '../helpers/strings.js';
 
 const base = { origin: 'https://service.test', prefix: '/proxy' };
-const pathFor = (id: string) => prepare({ method: 'GET', path: '/v1/things/{id}/run', ids: { id } }, base, {}).path;
+const pathFor = (id: string) => prepare({ method: 'GET', path: '/v1/things/{id}/run', ids: { id } }, base, {}).target;
 
 const anyText = fc.oneof(anyString(), fc.stringMatching(/^[./\\%?#@:;&2eE5fFcC \t\r\n-]{0,12}$/));
 
@@ -47,8 +48,8 @@ test('a query of any strings, numbers and booleans decodes to the same values', 
   const value = fc.oneof(unicodeString(), fc.integer(), fc.boolean());
   fc.assert(
     fc.property(fc.dictionary(unicodeString(8), value), (query) => {
-      const { path } = prepare({ method: 'GET', path: '/v1/x', query }, base, {});
-      const sent = new URL(base.origin + path);
+      const { target } = prepare({ method: 'GET', path: '/v1/x', query }, base, {});
+      const sent = new URL(base.origin + target);
       expect([...sent.searchParams]).toEqual(Object.entries(query).map(([key, value]) => [key, String(value)]));
       expect(sent.hash).toBe('');
     }),

@@ -1,6 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Attempt } from '../../src/base/response-info.js';
+import { type Call, RetryBudget } from '../../src/call/call.js';
+import { nextWait } from '../../src/call/retry.js';
 import { apiError } from '../../src/errors/api.js';
 import { ConfigurationError } from '../../src/errors/base.js';
 import {
@@ -13,9 +15,7 @@ import {
   type Sent,
 } from '../../src/errors/connection.js';
 import { RequestValidationError, ResponseValidationError } from '../../src/errors/validation.js';
-import { type CallAttempt, RetryBudget } from '../../src/transport/call/call.js';
-import { nextWait } from '../../src/transport/call/retry.js';
-import { sentOf } from '../../src/transport/response/error-details.js';
+import { sentOf } from '../../src/response/error-details.js';
 import { seededRandom } from '../helpers/manual-runtime.js';
 
 const headers = { get: () => undefined, toHeaders: () => new Headers() };
@@ -51,15 +51,14 @@ const DEFAULTS = {
   timeLeft: Number.POSITIVE_INFINITY,
   attempts: failed(1),
   sent: 'no' as Sent,
-  missedRetryAfter: false,
   hasIdempotencyKey: false,
   random: () => 0.5,
 };
 type Facts = Partial<typeof DEFAULTS>;
 
-/** A failed attempt, of which the decision reads no more than this. */
-function facts(more: Facts = {}): CallAttempt {
-  const { method, repeatable, timeLeft, missedRetryAfter, hasIdempotencyKey, random, ...rest } = {
+/** A call whose attempt failed, of which the decision reads no more than this. */
+function facts(more: Facts = {}): Call {
+  const { method, repeatable, timeLeft, hasIdempotencyKey, random, ...rest } = {
     ...DEFAULTS,
     ...more,
   };
@@ -69,7 +68,7 @@ function facts(more: Facts = {}): CallAttempt {
     options: { idempotencyKey: hasIdempotencyKey ? 'key' : undefined },
     ...rest,
   };
-  return { call, missedRetryAfter } as unknown as CallAttempt;
+  return call as unknown as Call;
 }
 
 /** How often a call is sent if it fails in the same way every time. */
@@ -77,7 +76,7 @@ function sends(failure: () => Error, method: string, more: Facts = {}): number {
   const { status: code } = failure() as { status?: number };
   const attempt = code === undefined ? { error: 'APIConnectionError' } : { status: code };
   for (let times = 1; ; times += 1) {
-    if ('stop' in nextWait(failure(), facts({ method, attempts: failed(times, attempt), ...more }))) return times;
+    if (nextWait(failure(), facts({ method, attempts: failed(times, attempt), ...more })).stop) return times;
   }
 }
 
@@ -188,7 +187,7 @@ function unreadable(retryable: boolean): ResponseValidationError {
 }
 
 function tooLarge(): ResponseTooLargeError {
-  return new ResponseTooLargeError('large', { phase: 'body', sent: 'yes', retryable: false });
+  return new ResponseTooLargeError('The response', 8, 'body');
 }
 
 function withCode(code: string, phase: Phase, sent: Sent): APIConnectionError {
@@ -240,19 +239,13 @@ describe('the delay', () => {
     );
   });
 
-  test('is the longest backoff if a hint may have been missed, or a longer hint', () => {
-    expect(nextWait(status(429), facts({ missedRetryAfter: true, random: () => 0 }))).toEqual({ wait: 8_000 });
-    expect(nextWait(status(429, 1_000), facts({ missedRetryAfter: true, random: () => 0 }))).toEqual({ wait: 8_000 });
-    expect(nextWait(status(429, 9_000), facts({ missedRetryAfter: true, random: () => 0 }))).toEqual({ wait: 9_000 });
-  });
-
   test('is still random for a hint of 0', () => {
     expect(nextWait(status(429, 0), facts({ random: () => 0.5 }))).toEqual({ wait: 250 });
   });
 });
 
 function waitOf(verdict: ReturnType<typeof nextWait>): number {
-  if ('stop' in verdict) throw new Error(verdict.stop);
+  if (verdict.stop !== undefined) throw new Error(verdict.stop);
   return verdict.wait;
 }
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { safeCause } from '../../src/errors/cause.js';
 import { Redactor } from '../../src/errors/redactor.js';
 
 /** Every character a credential may have, except letters. A `=` inside would end the name of a cookie. */
@@ -71,4 +72,37 @@ describe('a text from the service', () => {
       expect(eightTimes / Math.max(once, 20_000)).toBeLessThan(32);
     },
   );
+});
+
+test('a text of the service cannot turn the direction of the text after it around', () => {
+  expect(new Redactor().quote('no \u202e such \u2066 file \u202a')).toBe('no \\u202e such \\u2066 file \\u202a');
+  expect(new Redactor().quote('שלום\u200f 👩‍👧')).toBe('שלום\u200f 👩‍👧');
+});
+
+describe('the error of a platform', () => {
+  test.each(['@:1', '@:1:1', '@', ':1', '    at x\n', 'a@b:1:1\n', '\n', '    at '])(
+    'with %j 33,000 times in its text is copied in linear time',
+    (part) => {
+      const [once = 0, eightTimes = 0] = [33_000, 264_000].map((times) => {
+        const error = new TypeError(part.repeat(times));
+        const startedAt = process.cpuUsage();
+        const cause = safeCause(error, new Redactor()) as Error;
+        expect(cause.stack?.length).toBeLessThan(100_000);
+        return process.cpuUsage(startedAt).user;
+      });
+
+      expect(eightTimes / Math.max(once, 20_000)).toBeLessThan(32);
+    },
+  );
+
+  test.each([
+    'TypeError: failed\n    at send (file:///app.js:10:20)\n    at async main (file:///app.js:3:4)',
+    'send@https://example.com/app.js:10:20\nmain@https://example.com/app.js:3:4',
+  ])('keeps the places of its stack, and no other line', (stack) => {
+    const error = Object.assign(new TypeError('failed'), { stack: `${stack}\nBearer other-secret` });
+    const cause = safeCause(error, new Redactor()) as Error;
+
+    expect(cause.stack?.match(/app\.js/g)).toHaveLength(2);
+    expect(cause.stack).not.toContain('other-secret');
+  });
 });

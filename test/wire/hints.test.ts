@@ -106,6 +106,17 @@ describe.concurrent.each(engines)('$engine', ({ options }) => {
     expect(await waitAfter(behaviour, { timeout: 300 })).toBe(wait);
   });
 
+  test.sequential('an error that breaks off has the wait before a retry, which maxRetryAfter limits', async () => {
+    world.server.answers(rawThenReset(start));
+    const retries: ClientEvent[] = [];
+    const onEvent = (event: ClientEvent) => void (event.type === 'retry' && retries.push(event));
+
+    const error = await failureOf(world.gateway({ ...options, onEvent, maxRetryAfter: 7_999 }).request(GET));
+
+    expect(error).toMatchObject({ status: 429, retryAfter: 8_000 });
+    expect(retries).toEqual([]);
+  });
+
   test.sequential('the largest of several Retry-After headers wins', async () => {
     const twice = headOf(429, { 'retry-after': '1\r\nRetry-After: 3\r\nretry-after: soon', 'content-length': 0 });
 

@@ -12,7 +12,7 @@ import {
 } from '../../src/index.js';
 import { meaningOf } from '../../src/platform/codes.js';
 import { connectionError } from '../../src/platform/failure.js';
-import { CallTimeouts, LiveCalls } from '../../src/transport/call/timeouts.js';
+import { CallTimeouts, LiveCalls } from '../../src/request/timeouts.js';
 import { engines } from '../helpers/engines.js';
 import { manualRuntime } from '../helpers/manual-runtime.js';
 import { answer, eventOf, json, openStream, refused, resetAtEnd } from './behaviours.js';
@@ -81,13 +81,15 @@ describe('an error of a call that may have had an effect', () => {
     const server = await FaultServer.start();
     server.answers(resetAtEnd());
     const { url } = server;
+    let hasBegun = false;
     const gateway = new GatewayClient({ baseURL: url, apiKey: KEY, maxRetries: 1 }, undefined, {
       ...eager,
       random: () => {
-        void server.close(); // between the attempts
+        if (hasBegun) void server.close(); // between the attempts
         return 0.05;
       },
     });
+    hasBegun = true;
 
     const error = await failureOf(gateway.request({ method: 'DELETE', path: '/v1/x' }));
 

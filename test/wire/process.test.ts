@@ -13,7 +13,7 @@ describe('in a process of its own', () => {
 
   /** Runs a program. Resolves to its output and the time it kept running after it printed `done`. */
   function run(program: string, engine = ''): Promise<{ output: string; lingered: number }> {
-    const start = `import { GatewayClient } from ${JSON.stringify(builtURL('context-gateway'))};
+    const start = `import { GatewayClient, toEventStream } from ${JSON.stringify(builtURL('context-gateway'))};
       process.on('unhandledRejection', (error) => console.log('UNHANDLED', error));
       process.on('warning', (warning) => console.log('WARNING', warning));
       const given = { baseURL: '${world.server.url}', apiKey: '${KEY}' };
@@ -109,7 +109,7 @@ describe('in a process of its own', () => {
       const { Readable } = await import('node:stream');
       const relay = createServer(async (_, response) => {
         const stream = await client.chat.completions.create(${asked});
-        Readable.fromWeb(stream.toReadableStream()).pipe(response);
+        Readable.fromWeb(toEventStream(stream)).pipe(response);
       }).listen(0, '127.0.0.1', () => {
         const request = ask(relay.address(), (response) =>
           response.once('data', () => {

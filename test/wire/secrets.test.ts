@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ClientEvent } from '../../src/index.js';
-import { atLength } from '../helpers/endurance.js';
+import { atLength, isTried } from '../helpers/endurance.js';
 import { engines } from '../helpers/engines.js';
 import { leaksOf } from '../helpers/leaks.js';
 import { answer, eventOf, headOf, rawThenEnd, rawThenReset, resetAtEnd } from './behaviours.js';
@@ -12,7 +12,7 @@ import { failureOf, KEY, PROMPT, serve, TOKEN } from './world.js';
 const OWN = 'OWN-CREDENTIAL';
 const messages = [{ role: 'user', content: PROMPT }];
 
-describe.each(engines)('$engine', ({ options }) => {
+describe.each(engines.filter(isTried))('$engine', ({ options }) => {
   const world = serve();
 
   test('no printed form of an error or an event shows the key, the token or the prompt', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { engines } from '../helpers/engines.js';
 import { manualRuntime, seededRandom } from '../helpers/manual-runtime.js';
 import { answer, bytesOf, drip, eventOf, headOf, openStream, raw } from './behaviours.js';
@@ -69,17 +69,23 @@ describe.each(engines)('$engine', ({ options }) => {
 
     expect(error).toMatchObject({ name: 'APITimeoutError', kind: 'deadline', phase, sent, retryable: false });
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(299);
-    expect(performance.now() - startedAt).toBeLessThan(3_000);
+    expect(performance.now() - startedAt).toBeLessThan(20_000); // a timeout is 60 s
     expect(runtime.timers.size).toBe(0);
   });
 
   test('no attempt starts that the deadline would end: the call fails with the previous error', async () => {
     world.server.answers(answer(503));
-    const client = world.gateway({ ...options, maxRetries: 5 }, watched({ random: () => 0.999 }));
+    const time = manualRuntime({ random: () => 0.999 });
+    const client = world.gateway({ ...options, maxRetries: 5 }, time);
 
-    const error = await failureOf(client.request(GET, { deadline: 1_000 }));
+    const failure = failureOf(client.request(GET, { deadline: 1_000 }));
+    await expect.poll(() => time.delays.at(-1)).toBeLessThan(600); // the first backoff, and the second would be 1,000
+    await time.advance(600);
 
-    expect(error).toMatchObject({ name: 'ServiceUnavailableError', attempts: [{ status: 503 }, { status: 503 }] });
+    expect(await failure).toMatchObject({
+      name: 'ServiceUnavailableError',
+      attempts: [{ status: 503 }, { status: 503 }],
+    });
   });
 
   test('the deadline applies to a stream until its last event', async () => {
@@ -115,10 +121,10 @@ describe.each(engines)('$engine', ({ options }) => {
 
     const upsert = world.context({ ...options, maxRetries: 0, ...client }, time).memory.upsert(item, call);
     const failure = failureOf(upsert);
-    await vi.waitFor(() => expect(requests).toHaveLength(1));
+    await expect.poll(() => requests).toHaveLength(1);
     await time.advance(250);
     requests[0]?.socket.write(bytesOf(200, JSON.stringify({ success: true, memories: [] })));
-    await vi.waitFor(() => expect(requests).toHaveLength(2));
+    await expect.poll(() => requests).toHaveLength(2);
     await time.advance(150);
 
     expect(await failure).toMatchObject({ name: 'APITimeoutError', kind: 'deadline' });

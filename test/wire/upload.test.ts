@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { APITimeoutError, FileUploadParams } from '../../src/index.js';
-import { atLength } from '../helpers/endurance.js';
+import { atLength, isTried } from '../helpers/endurance.js';
 import { engines } from '../helpers/engines.js';
 import { manualRuntime } from '../helpers/manual-runtime.js';
 import { answer, bytesOf, json, refused, resetAtEnd, resetAtHead } from './behaviours.js';
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-describe.each(engines)('$engine', ({ engine, options }) => {
+describe.each(engines.filter(isTried))('$engine', ({ engine, options }) => {
   const world = serve();
 
   test('a large file is streamed from disk with flat memory, and reports its progress', async () => {

@@ -1,13 +1,15 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
-import type { InspectedConversation } from '../../src/control/overview.js';
+import { useSignal } from '@preact/signals';
+import { useEffect, useState } from 'preact/hooks';
+import type { InspectedConversation } from '../../src/control/page/overview.js';
 import type { MessageRole, PinCategory } from '../../src/store/conversation-records.js';
+import { ActionForm } from '../parts/action.js';
 import { Button } from '../parts/button.js';
 import { Card, Empty, ErrorLine } from '../parts/card.js';
-import { Form, Select, TextArea } from '../parts/field.js';
+import { bound, Field, Select } from '../parts/field.js';
 import { ask, conversationPath } from '../service/control.js';
 import { useAction } from '../service/use-action.js';
 import { count, plural } from '../service/words.js';
-import { categoryOf } from './losses.js';
+import { categoryOf } from './statements.js';
 
 type Message = InspectedConversation['messages'][number];
 
@@ -25,7 +27,6 @@ export function MessagesCard({
   const { id, messages, pinnedMemory, statements } = conversation;
   const [most, setMost] = useState(PAGE);
   const [marked, setMarked] = useState<string>();
-  const list = useRef<HTMLOListElement>(null);
   useEffect(() => {
     if (target === undefined) return;
     const at = messages.findIndex((message) => message.id === target);
@@ -46,7 +47,7 @@ export function MessagesCard({
         </Button>
       )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
-      <ol class="messages" ref={list} tabIndex={0} aria-label="Messages">
+      <ol class="messages" tabIndex={0} aria-label="Messages">
         {messages.slice(hidden).map((message) => (
           <MessageRow
             key={message.id}
@@ -90,7 +91,7 @@ function MessageRow({
   return (
     <li class={`message ${status} ${isMarked ? 'marked' : ''}`} id={`message-${id}`} tabIndex={-1}>
       <div class="message-head">
-        <span class="role">{role}</span>
+        <strong>{role}</strong>
         <span class={`badge ${status}`}>{status}</span>
         <span class="soft tokens-of">{plural(tokens, 'token')}</span>
       </div>
@@ -106,7 +107,7 @@ function MessageRow({
           {category === undefined ? 'Pin' : 'Unpin'}
         </Button>
         {category !== undefined && (
-          <Select label={`Category of ${id}`} isBare value={category} onChange={pin} options={CATEGORIES} />
+          <Select label={`Category of ${id}`} isBare of={bound(category, pin)} options={CATEGORIES} />
         )}
         <Button kind="quiet" label={`${excluded ? 'Include' : 'Exclude'} ${id}`} isBusy={isBusy} onClick={exclude}>
           {excluded ? 'Include' : 'Exclude'}
@@ -121,23 +122,18 @@ function MessageRow({
 const ROLES: readonly MessageRole[] = ['user', 'assistant', 'system'];
 
 function Append({ id }: { id: string }) {
-  const { run, error, isBusy } = useAction();
-  const [role, setRole] = useState<MessageRole>('user');
-  const [content, setContent] = useState('');
+  const role = useSignal<MessageRole>('user');
+  const content = useSignal('');
   const add = async (): Promise<void> => {
-    const path = conversationPath(id, '/messages');
-    if (!(await run(() => ask('POST', path, { messages: [{ role, content }] })))) return;
-    setContent('');
-    setRole(role === 'user' ? 'assistant' : 'user');
+    const messages = [{ role: role.value, content: content.value }];
+    await ask('POST', conversationPath(id, '/messages'), { messages });
+    content.value = '';
+    role.value = role.value === 'user' ? 'assistant' : 'user';
   };
   return (
-    <Form onSubmit={add}>
-      <TextArea label="Add a message" id="append" rows={2} value={content} onInput={setContent} />
-      <Select label="Role" id="append-role" value={role} onChange={setRole} options={ROLES} />
-      <Button type="submit" id="append-add" isDisabled={isBusy || content.trim() === ''}>
-        Add
-      </Button>
-      <ErrorLine>{error}</ErrorLine>
-    </Form>
+    <ActionForm act={add} button="Add" kind="plain" id="append-add" isDisabled={content.value.trim() === ''}>
+      <Field label="Add a message" id="append" rows={2} of={content} />
+      <Select label="Role" id="append-role" of={role} options={ROLES} />
+    </ActionForm>
   );
 }

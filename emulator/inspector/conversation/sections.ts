@@ -13,7 +13,6 @@ export const SECTIONS: readonly { section: Section; title: string }[] = [
 
 /** An entry of a summary as text. */
 export interface Line {
-  section: Section;
   text: string;
   note: string;
   tag?: string;
@@ -23,22 +22,12 @@ export interface Line {
 export function linesOf(summary: RollingSummary, section: Section): Line[] {
   switch (section) {
     case 'decisions':
-      return summary.decisions.map(({ decision, reason }) => ({ section, text: decision, note: reason }));
+      return summary.decisions.map(({ decision, reason }) => ({ text: decision, note: reason }));
     case 'definitions':
-      return Object.entries(summary.definitions).map(([text, note]) => ({ section, text, note }));
+      return Object.entries(summary.definitions).map(([text, note]) => ({ text, note }));
     case 'importantReferences':
-      return summary.importantReferences.map(({ type, value, label }) => ({
-        section,
-        text: value,
-        note: label,
-        tag: type,
-      }));
+      return summary.importantReferences.map(({ type, value, label }) => ({ text: value, note: label, tag: type }));
     default:
-      return summary[section].map((text) => ({ section, text, note: '' }));
+      return summary[section].map((text) => ({ text, note: '' }));
   }
-}
-
-/** All entries, in reading order. */
-export function allLines(summary: RollingSummary): Line[] {
-  return SECTIONS.flatMap(({ section }) => linesOf(summary, section));
 }

@@ -1,4 +1,4 @@
-import type { InspectedConversation } from '../../src/control/overview.js';
+import type { InspectedConversation } from '../../src/control/page/overview.js';
 import { Card, Figure } from '../parts/card.js';
 import { LineChart } from '../parts/chart.js';
 import { Gauge, Legend, type Share } from '../parts/gauge.js';
@@ -18,6 +18,7 @@ export function TokensCard({ conversation }: { conversation: InspectedConversati
     { kind: 'pinned', name: 'pins', value: pinned },
     { kind: 'recent', name: 'recent messages', value: recent },
   ];
+  const { all, context, compactions } = tokensOverTime(conversation);
   const removed = Math.max(0, totalTokens - compressedTokens);
   return (
     <Card title="Tokens" kind="tokens">
@@ -31,25 +32,19 @@ export function TokensCard({ conversation }: { conversation: InspectedConversati
         total={Math.max(totalTokens, compressedTokens)}
         label={`${count(compressedTokens)} of ${count(totalTokens)} tokens`}
       />
-      <Legend shares={shares} rest={{ name: 'saved', value: removed }} />
-      {messages.length > 1 && <TokensChart conversation={conversation} />}
+      <Legend of={[...shares, { kind: 'rest', name: 'saved', value: removed }]} />
+      {messages.length > 1 && (
+        <LineChart
+          label={`Tokens over ${messages.length} messages: ${count(totalTokens)} in all messages, ${count(compressedTokens)} in the context`}
+          // Room for the drop of the last compaction.
+          xs={{ from: 0, to: messages.length * 1.02, text: (x) => (x === 0 ? 'start' : `message ${messages.length}`) }}
+          lines={[
+            { name: 'all messages', kind: 'rest', isArea: true, points: all },
+            { name: 'context', kind: 'summary', points: context },
+          ]}
+          marks={compactions.map(({ at, name }) => ({ x: at, text: name }))}
+        />
+      )}
     </Card>
-  );
-}
-
-function TokensChart({ conversation }: { conversation: InspectedConversation }) {
-  const { all, context, compactions } = tokensOverTime(conversation);
-  const last = conversation.messages.length;
-  return (
-    <LineChart
-      label={`Tokens over ${last} messages: ${count(all.at(-1)?.[1] ?? 0)} in all messages, ${count(context.at(-1)?.[1] ?? 0)} in the context`}
-      // Room for the drop of the last compaction.
-      xs={{ from: 0, to: last * 1.02, text: (x) => (x === 0 ? 'start' : `message ${last}`) }}
-      lines={[
-        { name: 'all messages', kind: 'rest', isArea: true, points: all },
-        { name: 'context', kind: 'summary', points: context },
-      ]}
-      marks={compactions.map(({ at, name }) => ({ x: at, text: name }))}
-    />
   );
 }

@@ -1,4 +1,4 @@
-import type { InspectedConversation } from '../../src/control/overview.js';
+import type { InspectedConversation } from '../../src/control/page/overview.js';
 
 type Point = readonly [message: number, tokens: number];
 

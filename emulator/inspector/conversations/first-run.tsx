@@ -1,13 +1,12 @@
 import { CopyButton } from '../parts/button.js';
 import { Card } from '../parts/card.js';
 import { Code } from '../parts/code.js';
-import { ask } from '../service/control.js';
 import { requests } from '../service/live.js';
 import { useLoaded } from '../service/use-loaded.js';
 
 /** How to point a program to this emulator. Shown until one has sent a request. */
 export function FirstRunCard() {
-  const { data } = useLoaded('environment', () => ask<Record<string, string>>('GET', '/environment'), []);
+  const { data } = useLoaded<Record<string, string>>('/environment', []);
   if (data === undefined || requests.value.length > 0) return null;
   const lines = (value: (text: string) => string): string =>
     Object.entries(data)

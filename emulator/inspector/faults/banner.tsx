@@ -1,30 +1,26 @@
-import { Button } from '../parts/button.js';
-import { ErrorLine } from '../parts/card.js';
+import { ActionButton } from '../parts/action.js';
 import { Icon } from '../parts/icon.js';
 import { ask } from '../service/control.js';
 import { linkTo } from '../service/router.js';
-import { useAction } from '../service/use-action.js';
+import { useLoaded } from '../service/use-loaded.js';
 import { plural } from '../service/words.js';
-import { ruleName } from './rules.js';
-import { activeFaults } from './store.js';
+import { ruleName, type ShownFault } from './rules.js';
 
 /** A warning on every view while faults are active. */
 export function FaultBanner() {
-  const { run, error } = useAction();
-  const rules = activeFaults.value;
+  const { data: rules = [] } = useLoaded<ShownFault[]>('/faults', ['faults']);
   if (rules.length === 0) return null;
   const names = rules.slice(0, SHOWN).map(ruleName).join(', ');
   return (
-    <aside class="banner warning" aria-label="Active faults">
+    <aside class="row banner warning" aria-label="Active faults">
       <Icon name="faults" />
       <p class="grow">
         <a href={linkTo('faults')}>{plural(rules.length, 'fault')} active</a>: {names}
         {rules.length > SHOWN && ', …'}
       </p>
-      <Button id="faults-off" onClick={() => run(() => ask('DELETE', '/faults'))}>
+      <ActionButton id="faults-off" act={() => ask('DELETE', '/faults')}>
         {rules.length === 1 ? 'Switch off' : 'Switch all off'}
-      </Button>
-      <ErrorLine>{error}</ErrorLine>
+      </ActionButton>
     </aside>
   );
 }

@@ -1,35 +1,43 @@
-import { useState } from 'preact/hooks';
-import { Button } from '../parts/button.js';
-import { Card, Empty, ErrorLine, Title } from '../parts/card.js';
-import { Field, Form, Select } from '../parts/field.js';
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { ActionButton, ActionForm } from '../parts/action.js';
+import { Card, ErrorLine, Title } from '../parts/card.js';
+import { Field, Select } from '../parts/field.js';
+import { Load } from '../parts/load.js';
+import { Item, Records } from '../parts/records.js';
 import { ask } from '../service/control.js';
 import { useAction } from '../service/use-action.js';
-import { ALWAYS, activeRule, remainingText, ruleName, SWITCHES } from './rules.js';
-import { activeFaults } from './store.js';
+import { ALWAYS, activeRule, type FaultSwitch, remainingText, ruleName, type ShownFault, SWITCHES } from './rules.js';
 
 /** Switches for common faults, a form for a single fault, and the active rules. */
 export function FaultsView() {
   return (
     <>
       <Title name="Faults">Break the service on purpose and watch how your program reacts.</Title>
-      {SWITCHES.map(({ group, switches }) => (
-        <Card key={group} title={group}>
-          <ul class="switches">
-            {switches.map((each) => (
-              <FaultSwitchRow key={each.name} each={each} />
+      {/* A switch whose fault is not known yet would add it a second time. */}
+      <Load<ShownFault[]> path="/faults" topics={['faults']}>
+        {(rules) => (
+          <>
+            {SWITCHES.map(({ group, switches }) => (
+              <Card key={group} title={group}>
+                <ul class="switches">
+                  {switches.map((each) => (
+                    <FaultSwitchRow key={each.name} each={each} active={activeRule(rules, each)} />
+                  ))}
+                </ul>
+              </Card>
             ))}
-          </ul>
-        </Card>
-      ))}
-      <SingleFault />
-      <ActiveRules />
+            <SingleFault />
+            <ActiveRules rules={rules} />
+          </>
+        )}
+      </Load>
     </>
   );
 }
 
-function FaultSwitchRow({ each }: { each: (typeof SWITCHES)[number]['switches'][number] }) {
+function FaultSwitchRow({ each, active }: { each: FaultSwitch; active: ShownFault | undefined }) {
   const { run, error } = useAction();
-  const active = activeRule(activeFaults.value, each);
   const flip = () =>
     run(() =>
       active === undefined
@@ -49,7 +57,7 @@ function FaultSwitchRow({ each }: { each: (typeof SWITCHES)[number]['switches'][
         <span class="knob" aria-hidden="true" />
         <span>
           <strong>{each.name}</strong>
-          <small>{each.note}</small>
+          <small class="soft">{each.note}</small>
         </span>
       </button>
       <ErrorLine>{error}</ErrorLine>
@@ -58,76 +66,73 @@ function FaultSwitchRow({ each }: { each: (typeof SWITCHES)[number]['switches'][
 }
 
 const KINDS = [
-  { value: 'status', label: 'Status code' },
-  { value: 'reset', label: 'Break the connection' },
-  { value: 'slow', label: 'Delay the response' },
-  { value: 'cutStream', label: 'Cut the stream' },
+  { value: 'status', label: 'Status code', unit: 'Status', first: '503' },
+  { value: 'reset', label: 'Break the connection', unit: undefined, first: '0' },
+  { value: 'slow', label: 'Delay the response', unit: 'Milliseconds', first: '2000' },
+  { value: 'cutStream', label: 'Cut the stream', unit: 'After events', first: '3' },
 ] as const;
-type Kind = (typeof KINDS)[number]['value'];
 
 function SingleFault() {
-  const { run, error, isBusy } = useAction();
-  const [kind, setKind] = useState<Kind>('status');
-  const [path, setPath] = useState('/v1/*');
-  const [number, setNumber] = useState('503');
-  const [nth, setNth] = useState('1');
-  const respond = {
-    status: { status: Number(number) },
-    reset: { type: 'reset' },
-    slow: { type: 'slow', delay: Number(number) },
-    cutStream: { type: 'cutStream', afterEvents: Number(number) },
-  }[kind];
-  const unit = { status: 'Status', reset: undefined, slow: 'Milliseconds', cutStream: 'After events' }[kind];
-  const choose = (chosen: Kind): void => {
-    setKind(chosen);
-    setNumber({ status: '503', reset: '0', slow: '2000', cutStream: '3' }[chosen]);
+  const kind = useSignal<(typeof KINDS)[number]['value']>('status');
+  const path = useSignal('/v1/*');
+  const number = useSignal('503');
+  const nth = useSignal('1');
+  const { unit, first } = KINDS.find(({ value }) => value === kind.value) ?? KINDS[0];
+  // Each kind has a number of its own.
+  useEffect(() => {
+    number.value = first;
+  }, [first]);
+  const add = () => {
+    const respond = {
+      status: { status: Number(number.value) },
+      reset: { type: 'reset' },
+      slow: { type: 'slow', delay: Number(number.value) },
+      cutStream: { type: 'cutStream', afterEvents: Number(number.value) },
+    }[kind.value];
+    return ask('POST', '/faults', { match: { path: path.value, nth: Number(nth.value) }, respond });
   };
   return (
     <Card title="Single fault">
-      <Form onSubmit={() => run(() => ask('POST', '/faults', { match: { path, nth: Number(nth) }, respond }))}>
-        <Select label="Effect" value={kind} onChange={choose} options={KINDS} />
-        {unit !== undefined && <Field label={unit} type="number" value={number} onInput={setNumber} id="one-number" />}
-        <Field label="Path" value={path} onInput={setPath} id="one-path" isRequired />
-        <Field label="On match number" type="number" min={1} value={nth} onInput={setNth} />
-        <Button type="submit" id="one-add" isDisabled={isBusy}>
-          Add
-        </Button>
-      </Form>
-      <ErrorLine>{error}</ErrorLine>
+      <ActionForm act={add} button="Add" kind="plain" id="one-add">
+        <Select label="Effect" of={kind} options={KINDS.map(({ value, label }) => [value, label] as const)} />
+        {unit !== undefined && <Field label={unit} type="number" of={number} id="one-number" />}
+        <Field label="Path" of={path} id="one-path" isRequired />
+        <Field label="On match number" type="number" min={1} of={nth} />
+      </ActionForm>
     </Card>
   );
 }
 
-function ActiveRules() {
-  const { run, error } = useAction();
-  const rules = activeFaults.value;
+function ActiveRules({ rules }: { rules: readonly ShownFault[] }) {
   const removeAll = rules.length > 0 && (
-    <Button kind="quiet" id="clear" onClick={() => run(() => ask('DELETE', '/faults'))}>
+    <ActionButton kind="quiet" id="clear" act={() => ask('DELETE', '/faults')}>
       Remove all
-    </Button>
+    </ActionButton>
   );
   return (
     <Card title="Active rules" aside={removeAll}>
-      {rules.length === 0 && <Empty>None. The service works normally.</Empty>}
-      <ul class="rows">
-        {rules.map((rule) => (
-          <li key={rule.id}>
-            <span class="grow">
-              <strong>{ruleName(rule)}</strong>
-              <code class="soft">{JSON.stringify({ match: rule.match, respond: rule.respond })}</code>
-            </span>
-            <span class="soft">{remainingText(rule)}</span>
-            <Button
-              kind="quiet"
-              label={`Remove ${ruleName(rule)}`}
-              onClick={() => run(() => ask('DELETE', `/faults/${rule.id}`))}
-            >
-              Remove
-            </Button>
-          </li>
-        ))}
-      </ul>
-      <ErrorLine>{error}</ErrorLine>
+      <Records of={rules} empty="None. The service works normally.">
+        {(rule) => (
+          <Item
+            key={rule.id}
+            name={<strong>{ruleName(rule)}</strong>}
+            note={
+              <>
+                {remainingText(rule)} · <code>{JSON.stringify({ match: rule.match, respond: rule.respond })}</code>
+              </>
+            }
+            actions={
+              <ActionButton
+                kind="quiet"
+                label={`Remove ${ruleName(rule)}`}
+                act={() => ask('DELETE', `/faults/${rule.id}`)}
+              >
+                Remove
+              </ActionButton>
+            }
+          />
+        )}
+      </Records>
     </Card>
   );
 }

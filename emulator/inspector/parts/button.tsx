@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-interface ButtonProps {
+export interface ButtonProps {
   onClick?: (() => void) | undefined;
   children: ComponentChildren;
   /** `quiet` is for use within text, `main` for the main action of a view. */
@@ -42,30 +42,21 @@ export function Button({
 /** A button for actions that cannot be undone. It asks for confirmation. */
 export function ConfirmButton({
   onConfirm,
-  children,
   sure,
-  id,
-  label,
   kind = 'quiet',
-}: {
+  label,
+  children,
+  ...rest
+}: Omit<ButtonProps, 'onClick'> & {
   onConfirm: () => void;
-  children: ComponentChildren;
   /** The text of the confirmation. */
   sure: string;
-  id?: string | undefined;
-  label?: string | undefined;
-  kind?: 'plain' | 'quiet' | undefined;
 }) {
-  const [asks, setAsks] = useState(false);
-  useEffect(() => {
-    if (!asks) return undefined;
-    const timer = setTimeout(() => setAsks(false), PATIENCE);
-    return () => clearTimeout(timer);
-  }, [asks]);
+  const [asks, setAsks] = useBriefly<boolean>(PATIENCE);
   return (
     <Button
+      {...rest}
       kind={asks ? 'danger' : kind}
-      id={id}
       label={asks ? undefined : label}
       onClick={() => {
         setAsks(!asks);
@@ -82,12 +73,7 @@ const PATIENCE = 5000;
 
 /** A button that copies a text. */
 export function CopyButton({ text, children = 'Copy', id }: { text: () => string; children?: string; id?: string }) {
-  const [status, setStatus] = useState<string>();
-  useEffect(() => {
-    if (status === undefined) return undefined;
-    const timer = setTimeout(() => setStatus(undefined), 1500);
-    return () => clearTimeout(timer);
-  }, [status]);
+  const [status, setStatus] = useBriefly<string>(1500);
   const copy = (): void => {
     // Without HTTPS, browsers offer the clipboard only to pages of this machine.
     if (navigator.clipboard === undefined) setStatus('No clipboard');
@@ -102,4 +88,15 @@ export function CopyButton({ text, children = 'Copy', id }: { text: () => string
       <span aria-live="polite">{status ?? children}</span>
     </Button>
   );
+}
+
+/** A state that ends after some milliseconds. */
+function useBriefly<T>(ms: number): [T | undefined, (value: T | undefined) => void] {
+  const [value, set] = useState<T | undefined>();
+  useEffect(() => {
+    if (value === undefined) return undefined;
+    const timer = setTimeout(() => set(undefined), ms);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return [value, set];
 }

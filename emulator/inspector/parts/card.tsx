@@ -14,7 +14,7 @@ export function Card({
 }) {
   return (
     <section class={`card ${kind}`} aria-label={title}>
-      <header class="card-head">
+      <header class="row card-head">
         <h2>{title}</h2>
         {aside}
       </header>
@@ -36,7 +36,7 @@ export function Title({
   above?: ComponentChildren;
 }) {
   return (
-    <header class="title">
+    <header class="row title">
       <div class="title-words">
         {above}
         <h1>{name}</h1>
@@ -49,7 +49,7 @@ export function Title({
 
 /** The placeholder of an empty list. */
 export function Empty({ children }: { children: ComponentChildren }) {
-  return <p class="empty">{children}</p>;
+  return <p class="empty soft">{children}</p>;
 }
 
 /** An error message, next to the action that failed. */
@@ -67,7 +67,7 @@ export function Figure({ value, children }: { value: string; children: Component
   return (
     <div class="figure">
       <strong>{value}</strong>
-      <span>{children}</span>
+      <span class="soft">{children}</span>
     </div>
   );
 }

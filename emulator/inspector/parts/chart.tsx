@@ -1,71 +1,57 @@
 import type { ComponentChildren } from 'preact';
 import { count } from '../service/words.js';
+import { type Color, inColor, Legend, type Share } from './gauge.js';
 import { useWidth } from './use-width.js';
 
 /** A line through points, or the area under it. */
 export interface Line {
   name: string;
-  kind: string;
+  kind: Color;
   isArea?: boolean;
   points: readonly (readonly [x: number, y: number])[];
 }
 
-interface ChartProps {
-  /** A sentence that describes the chart, for screen readers. */
+/** Lines on a common axis. The label is a sentence that describes the chart, for screen readers. */
+export function LineChart({
+  label,
+  lines,
+  xs,
+  marks,
+}: {
   label: string;
   lines: readonly Line[];
   xs: { from: number; to: number; text: (x: number) => string };
-  marks?: readonly { x: number; text: string }[];
-  /** A line for the limit. */
-  limit?: { y: number; text: string } | undefined;
-}
-
-/** Lines on a common axis. */
-export function LineChart({ label, lines, xs, marks = [], limit }: ChartProps) {
-  const most = Math.max(1, limit?.y ?? 0, ...lines.flatMap(({ points }) => points.map(([, y]) => y)));
-  const scale = niceScale(most);
+  marks: readonly { x: number; text: string }[];
+}) {
+  const most = Math.max(1, ...lines.flatMap(({ points }) => points.map(([, y]) => y)));
   return (
-    <Plot label={label} scale={scale} legend={lines}>
-      {(width) => {
+    <Plot label={label} most={most} legend={lines}>
+      {(width, y) => {
         const x = (value: number): number =>
           LEFT + ((value - xs.from) / Math.max(1, xs.to - xs.from)) * (width - LEFT - 8);
-        const y = (value: number): number => TOP + (1 - value / scale.top) * INNER;
-        const path = ({ points }: Line): string =>
-          points.map(([px, py]) => `${x(px).toFixed(1)},${y(py).toFixed(1)}`).join(' L');
         return (
           <>
-            {marks.map((mark) => (
-              <g key={mark.x} class="mark">
-                <line x1={x(mark.x)} x2={x(mark.x)} y1={TOP} y2={TOP + INNER} />
-                <text
-                  x={x(mark.x) + (x(mark.x) > width - 90 ? -4 : 4)}
-                  y={TOP + 10}
-                  class={x(mark.x) > width - 90 ? 'end' : ''}
-                >
-                  {mark.text}
-                </text>
-              </g>
-            ))}
-            {lines.map((line) => {
-              const first = line.points[0];
-              const last = line.points.at(-1);
-              if (first === undefined || last === undefined) return null;
-              const area = `M${x(first[0])},${y(0)} L${path(line)} L${x(last[0])},${y(0)}Z`;
+            {marks.map((mark) => {
+              const isEnd = x(mark.x) > width - 90;
               return (
-                <g key={line.name} class={`line ${line.kind}`}>
-                  {line.isArea && <path class="area" d={area} />}
-                  <path class="stroke" d={`M${path(line)}`} />
+                <g key={mark.x} class="mark">
+                  <line x1={x(mark.x)} x2={x(mark.x)} y1={TOP} y2={TOP + INNER} />
+                  <text x={x(mark.x) + (isEnd ? -4 : 4)} y={TOP + 10} class={isEnd ? 'end' : ''}>
+                    {mark.text}
+                  </text>
                 </g>
               );
             })}
-            {limit !== undefined && (
-              <g class="limit">
-                <line x1={LEFT} x2={width - 8} y1={y(limit.y)} y2={y(limit.y)} />
-                <text x={width - 8} y={y(limit.y) + 13} class="end">
-                  {limit.text}
-                </text>
-              </g>
-            )}
+            {lines.map(({ name, kind, isArea, points }) => {
+              const path = points.map(([px, py]) => `${x(px).toFixed(1)},${y(py).toFixed(1)}`).join(' L');
+              const ends = `${x(points.at(-1)?.[0] ?? 0)},${y(0)} L${x(points[0]?.[0] ?? 0)},${y(0)}`;
+              return (
+                <g key={name} class="line" style={inColor(kind)}>
+                  {isArea && <path class="area" d={`M${path} L${ends}Z`} />}
+                  <path class="stroke" d={`M${path}`} />
+                </g>
+              );
+            })}
             <text x={LEFT} y={HEIGHT - 4}>
               {xs.text(xs.from)}
             </text>
@@ -79,75 +65,53 @@ export function LineChart({ label, lines, xs, marks = [], limit }: ChartProps) {
   );
 }
 
-/** A column with its parts. */
-export interface Column {
-  name: string;
-  parts: readonly { kind: string; name: string; value: number }[];
-}
-
 /** Stacked columns. */
 export function ColumnChart({
   label,
   columns,
   legend,
-  limit,
 }: {
   label: string;
-  columns: readonly Column[];
-  legend: readonly { name: string; kind: string }[];
-  limit?: { y: number; text: string } | undefined;
+  columns: readonly { name: string; parts: readonly Share[] }[];
+  legend: readonly { name: string; kind: Color }[];
 }) {
-  const sums = columns.map(({ parts }) => parts.reduce((sum, { value }) => sum + value, 0));
-  const most = Math.max(1, ...sums);
-  // A limit far above all columns would flatten them.
-  const shownLimit = limit !== undefined && limit.y <= most * 4 ? limit : undefined;
-  const scale = niceScale(Math.max(most, shownLimit?.y ?? 0));
+  const most = Math.max(1, ...columns.map(({ parts }) => parts.reduce((sum, { value }) => sum + value, 0)));
   return (
-    <Plot label={label} scale={scale} legend={legend}>
-      {(width) => {
+    <Plot label={label} most={most} legend={legend}>
+      {(width, y) => {
         const step = (width - LEFT - 8) / Math.max(1, columns.length);
-        const y = (value: number): number => TOP + (1 - value / scale.top) * INNER;
         const every = Math.ceil(columns.length / Math.max(2, Math.floor(width / 110)));
-        return (
-          <>
-            {columns.map((column, i) => {
-              let below = 0;
-              return (
-                <g key={column.name}>
-                  {column.parts.map(({ kind, name, value }) => {
-                    const from = below;
-                    below += value;
-                    return (
-                      <rect
-                        key={name}
-                        class={`column ${kind}`}
-                        x={LEFT + i * step + step * 0.14}
-                        width={Math.min(48, step * 0.72)}
-                        y={y(below)}
-                        height={Math.max(0, y(from) - y(below))}
-                      >
-                        <title>{`${column.name}: ${name} ${count(value)}`}</title>
-                      </rect>
-                    );
-                  })}
-                  {i % every === 0 && (
-                    <text x={LEFT + i * step + step * 0.14} y={HEIGHT - 4}>
-                      {column.name}
-                    </text>
-                  )}
-                </g>
-              );
-            })}
-            {shownLimit !== undefined && (
-              <g class="limit">
-                <line x1={LEFT} x2={width - 8} y1={y(shownLimit.y)} y2={y(shownLimit.y)} />
-                <text x={width - 8} y={y(shownLimit.y) + 13} class="end">
-                  {shownLimit.text}
+        return columns.map((column, i) => {
+          const x = LEFT + i * step + step * 0.14;
+          let below = 0;
+          return (
+            <g key={column.name}>
+              {column.parts.map(({ kind, name, value }, at) => {
+                const from = below;
+                below += value;
+                const height = Math.max(0, y(from) - y(below));
+                return (
+                  <rect
+                    key={at}
+                    class="column"
+                    style={inColor(kind)}
+                    x={x}
+                    width={Math.min(48, step * 0.72)}
+                    y={y(below)}
+                    height={height}
+                  >
+                    <title>{`${column.name}: ${name} ${count(value)}`}</title>
+                  </rect>
+                );
+              })}
+              {i % every === 0 && (
+                <text x={x} y={HEIGHT - 4}>
+                  {column.name}
                 </text>
-              </g>
-            )}
-          </>
-        );
+              )}
+            </g>
+          );
+        });
       }}
     </Plot>
   );
@@ -156,61 +120,50 @@ export function ColumnChart({
 /** The frame of a chart: its width, grid and legend. */
 function Plot({
   label,
-  scale,
+  most,
   legend,
   children,
 }: {
   label: string;
-  scale: { top: number; steps: readonly number[] };
-  legend: readonly { name: string; kind: string }[];
-  children: (width: number) => ComponentChildren;
+  most: number;
+  legend: readonly { name: string; kind: Color }[];
+  children: (width: number, y: (value: number) => number) => ComponentChildren;
 }) {
   const [ref, width] = useWidth<HTMLElement>();
+  const steps = niceSteps(most);
+  const y = (value: number): number => TOP + (1 - value / (steps.at(-1) ?? 1)) * INNER;
   return (
     <figure class="chart" ref={ref}>
       {width > 0 && (
         <svg role="img" aria-label={label} width={width} height={HEIGHT}>
-          {scale.steps.map((step) => {
-            const y = TOP + (1 - step / scale.top) * INNER;
-            return (
-              <g key={step} class="grid">
-                <line x1={LEFT} x2={width - 8} y1={y} y2={y} />
-                <text x={LEFT - 8} y={y + 4} class="end">
-                  {short(step)}
-                </text>
-              </g>
-            );
-          })}
-          {children(width)}
+          {steps.map((step) => (
+            <g key={step} class="grid">
+              <line x1={LEFT} x2={width - 8} y1={y(step)} y2={y(step)} />
+              <text x={LEFT - 8} y={y(step) + 4} class="end">
+                {short.format(step)}
+              </text>
+            </g>
+          ))}
+          {children(width, y)}
         </svg>
       )}
       <figcaption>
-        <ul class="legend">
-          {legend.map(({ name, kind }) => (
-            <li key={name} class={kind}>
-              {name}
-            </li>
-          ))}
-        </ul>
+        <Legend of={legend.map(({ name, kind }) => ({ name, kind }))} />
       </figcaption>
     </figure>
   );
 }
 
 /** Round numbers for the grid, up to the first one that is large enough. */
-function niceScale(most: number): { top: number; steps: number[] } {
+function niceSteps(most: number): number[] {
   const rough = most / 4;
   const power = 10 ** Math.floor(Math.log10(Math.max(1, rough)));
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough) ?? power * 10;
-  const top = Math.ceil(most / step) * step;
-  return { top, steps: Array.from({ length: Math.round(top / step) + 1 }, (_, i) => i * step) };
+  return Array.from({ length: Math.ceil(most / step) + 1 }, (_, i) => i * step);
 }
 
-/** `12k`, `3.4M` */
-function short(value: number): string {
-  if (value >= 1_000_000) return `${Number((value / 1_000_000).toFixed(1))}M`;
-  return value >= 1000 ? `${Number((value / 1000).toFixed(1))}k` : String(value);
-}
+/** `12K`, `3.4M` */
+const short = new Intl.NumberFormat('en', { notation: 'compact' });
 
 const HEIGHT = 200;
 const TOP = 8;

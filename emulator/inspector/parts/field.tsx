@@ -1,158 +1,169 @@
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import { Button } from './button.js';
 
-interface FieldProps {
+/** What an input shows and changes: a signal, or a part of a state. */
+export interface Value<T> {
+  value: T;
+}
+
+/** A part of a state as a value for an input. */
+export function bound<T>(value: T, set: (value: T) => unknown): Value<T> {
+  return {
+    get value() {
+      return value;
+    },
+    set value(changed) {
+      set(changed);
+    },
+  };
+}
+
+interface Labelled {
   label: string;
-  value: string;
-  onInput: (value: string) => void;
   id?: string | undefined;
-  type?: 'text' | 'number' | 'search' | undefined;
+  /** Shows the label to screen readers only. */
+  isBare?: boolean | undefined;
+}
+
+interface FieldProps extends Labelled {
+  of: Value<string>;
+  rows?: number;
+  isFocused?: boolean;
+  type?: 'text' | 'number' | 'search' | 'date' | 'datetime-local' | undefined;
   placeholder?: string | undefined;
   isRequired?: boolean | undefined;
   min?: number | undefined;
   max?: number | undefined;
   step?: string | undefined;
-  /** Shows the label to screen readers only. */
-  isBare?: boolean | undefined;
 }
 
-/** A labelled input for a line of text or a number. */
-export function Field({ label, onInput, id, isBare, isRequired, type = 'text', ...rest }: FieldProps) {
-  const own = useId();
-  return (
-    <div class="field">
-      <label for={id ?? own} class={isBare ? 'unseen' : ''}>
-        {label}
-      </label>
-      <input
-        id={id ?? own}
-        type={type}
-        required={isRequired}
-        spellcheck={false}
-        autocomplete="off"
-        onInput={(event) => onInput(event.currentTarget.value)}
-        {...rest}
-      />
-    </div>
-  );
-}
-
-/** A labelled input for several lines of text. */
-export function TextArea({
+function WithLabel({
   label,
-  onInput,
   id,
   isBare,
-  rows = 3,
-  value,
-  placeholder,
-  isFocused,
-}: Omit<FieldProps, 'type' | 'min' | 'max'> & { rows?: number; isFocused?: boolean }) {
+  isWide,
+  children,
+}: Labelled & { isWide?: boolean; children: (id: string) => JSX.Element }) {
   const own = useId();
-  const input = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => {
-    if (!isFocused) return;
-    input.current?.focus();
-    input.current?.setSelectionRange(input.current.value.length, input.current.value.length);
-  }, [isFocused]);
   return (
-    <div class="field wide">
+    <div class={`field ${isWide ? 'wide' : ''}`}>
       <label for={id ?? own} class={isBare ? 'unseen' : ''}>
         {label}
       </label>
-      <textarea
-        ref={input}
-        id={id ?? own}
-        rows={rows}
-        value={value}
-        placeholder={placeholder}
-        onInput={(event) => onInput(event.currentTarget.value)}
-      />
+      {children(id ?? own)}
     </div>
   );
+}
+
+/** A labelled input for a line of text, a number or a date, or with `rows` for several lines of text. */
+export function Field({ label, id, isBare, of, isRequired, type = 'text', rows, isFocused, ...rest }: FieldProps) {
+  const area = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => {
+    if (!isFocused) return;
+    area.current?.focus();
+    area.current?.setSelectionRange(area.current.value.length, area.current.value.length);
+  }, [isFocused]);
+  const onInput = (event: { currentTarget: { value: string } }): void => {
+    of.value = event.currentTarget.value;
+  };
+  const shared = { value: of.value, required: isRequired, onInput, ...rest };
+  return (
+    <WithLabel label={label} id={id} isBare={isBare} isWide={rows !== undefined}>
+      {(given) =>
+        rows === undefined ? (
+          <input id={given} type={type} spellcheck={false} autocomplete="off" {...shared} />
+        ) : (
+          <textarea id={given} rows={rows} ref={area} {...shared} />
+        )
+      }
+    </WithLabel>
+  );
+}
+
+/** An option, and its label if that differs from its value. */
+export type Option<T extends string> = T | readonly [value: T, label: string];
+
+interface Choice<T extends string> extends Labelled {
+  of: Value<T>;
+  options: readonly Option<T>[];
 }
 
 /** A labelled select. */
-export function Select<T extends string>({
-  label,
-  value,
-  onChange,
-  options,
-  id,
-  isBare,
-}: {
-  label: string;
-  value: T;
-  onChange: (value: T) => void;
-  options: readonly (T | { value: T; label: string })[];
-  id?: string | undefined;
-  isBare?: boolean | undefined;
-}) {
-  const own = useId();
+export function Select<T extends string>({ label, id, isBare, of, options }: Choice<T>) {
   return (
-    <div class="field">
-      <label for={id ?? own} class={isBare ? 'unseen' : ''}>
-        {label}
-      </label>
-      <select
-        id={id ?? own}
-        value={value}
-        // All options are of this type.
-        onChange={(event) => onChange(event.currentTarget.value as T)}
-      >
-        {options.map((option) => {
-          const each = typeof option === 'string' ? { value: option, label: option } : option;
-          return (
-            <option key={each.value} value={each.value}>
-              {each.label}
+    <WithLabel label={label} id={id} isBare={isBare}>
+      {(given) => (
+        <select
+          id={given}
+          value={of.value}
+          onChange={(event) => {
+            of.value = event.currentTarget.value as T; // all options are of this type
+          }}
+        >
+          {options.map(labelled).map(([value, text]) => (
+            <option key={value} value={value}>
+              {text}
             </option>
-          );
-        })}
-      </select>
-    </div>
+          ))}
+        </select>
+      )}
+    </WithLabel>
   );
 }
 
 /** A choice among a few visible options. */
-export function Segments<T extends string>({
-  label,
-  value,
-  onChange,
-  options,
-}: {
-  label: string;
-  value: T;
-  onChange: (value: T) => void;
-  options: readonly { value: T; label: string }[];
-}) {
+export function Segments<T extends string>({ label, id, of, options }: Choice<T>) {
   return (
-    <fieldset class="segments">
+    <fieldset class="segments" id={id}>
       <legend class="unseen">{label}</legend>
-      {options.map((option) => (
-        <button
-          key={option.value}
-          type="button"
-          aria-pressed={option.value === value}
-          onClick={() => onChange(option.value)}
-        >
-          {option.label}
-        </button>
-      ))}
+      {options.map(labelled).map(([value, text]) => {
+        const choose = (): void => {
+          of.value = value;
+        };
+        return (
+          <Button key={value} isPressed={value === of.value} onClick={choose}>
+            {text}
+          </Button>
+        );
+      })}
     </fieldset>
   );
 }
 
-/** A form that is submitted by its button or by Enter. */
-export function Form({ onSubmit, children }: { onSubmit: () => void; children: ComponentChildren }) {
+function labelled<T extends string>(option: Option<T>): readonly [value: T, label: string] {
+  return typeof option === 'string' ? [option, option] : option;
+}
+
+/** A labelled checkbox. */
+export function Check({ id, of, children }: { id: string; of: Value<boolean>; children: ComponentChildren }) {
   return (
-    <form
-      class="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        onSubmit();
-      }}
-    >
+    <label class="check">
+      <input
+        type="checkbox"
+        id={id}
+        checked={of.value}
+        onChange={(event) => {
+          of.value = event.currentTarget.checked;
+        }}
+      />
       {children}
-    </form>
+    </label>
+  );
+}
+
+/** A labelled input for a file. */
+export function FileField({ label, id, accept, onFile }: Labelled & { accept: string; onFile: (file: File) => void }) {
+  return (
+    <WithLabel label={label} id={id}>
+      {(given) => (
+        <input
+          id={given}
+          type="file"
+          accept={accept}
+          onChange={({ currentTarget: { files } }) => files?.[0] && onFile(files[0])}
+        />
+      )}
+    </WithLabel>
   );
 }

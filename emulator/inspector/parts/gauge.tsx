@@ -1,8 +1,16 @@
 import { count } from '../service/words.js';
 
+/** The name of a colour. */
+export type Color = 'summary' | 'pinned' | 'recent' | 'bad' | 'good' | 'rest' | `series-${number}`;
+
+/** The style of what is drawn in a colour. */
+export function inColor(color: Color): { '--of': string } {
+  return { '--of': `var(--${color})` };
+}
+
 /** A part of a whole. */
 export interface Share {
-  kind: 'summary' | 'pinned' | 'recent' | 'bad';
+  kind: Color;
   name: string;
   value: number;
 }
@@ -13,26 +21,21 @@ export function Gauge({ shares, total, label }: { shares: readonly Share[]; tota
   return (
     <div class="gauge" role="img" aria-label={label}>
       {shares.map(({ kind, name, value }) => (
-        <span key={name} class={`fill ${kind}`} style={{ width: width(value) }} />
+        <span key={name} class="fill" style={{ ...inColor(kind), width: width(value) }} />
       ))}
     </div>
   );
 }
 
-/** The legend of a gauge. */
-export function Legend({ shares, rest }: { shares: readonly Share[]; rest?: { name: string; value: number } }) {
+/** What the colours of a gauge or a chart stand for. */
+export function Legend({ of }: { of: readonly { kind: Color; name: string; value?: number }[] }) {
   return (
-    <ul class="legend">
-      {shares.map(({ kind, name, value }) => (
-        <li key={name} class={kind}>
-          {name} {count(value)}
+    <ul class="legend soft">
+      {of.map(({ kind, name, value }) => (
+        <li key={name} style={inColor(kind)}>
+          {name} {value !== undefined && count(value)}
         </li>
       ))}
-      {rest && (
-        <li class="rest">
-          {rest.name} {count(rest.value)}
-        </li>
-      )}
     </ul>
   );
 }

@@ -13,7 +13,6 @@ const PATHS = {
   people: 'M7 9a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM2 17c0-4 10-4 10 0M13 4a3 3 0 0 1 0 5M14 12c3 0 4 2 4 5',
   menu: 'M3 5h14M3 10h14M3 15h14',
   close: 'M5 5l10 10M15 5L5 15',
-  pin: 'M7 3h6l-1 6 3 3H5l3-3zM10 12v6',
 } as const;
 
 /** The name of an icon. */

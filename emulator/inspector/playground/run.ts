@@ -3,13 +3,15 @@ import {
   APIError,
   type ChatCompletionParams,
   type CompletionUsage,
+  extended,
   GatewayClient,
 } from 'context-gateway';
+import { replyText } from '../service/reply.js';
 import { playgroundKey } from './key.js';
 
 /** The progress of a completion. */
 export interface Run {
-  state: 'waiting' | 'arriving' | 'done' | 'stopped' | 'failed';
+  state: 'waiting' | 'arriving' | 'complete' | 'stopped' | 'failed';
   text: string;
   finishReason?: string | undefined;
   usage?: CompletionUsage | undefined;
@@ -20,11 +22,14 @@ export interface Run {
   error?: string | undefined;
 }
 
-/** Requests a completion through the SDK, as a program would. Calls `onProgress` on every change; `signal` stops it. */
+/**
+ * Requests a completion through the SDK, as a program would. Calls `onProgress` on every change; `signal` stops it.
+ * `conversation` is the one it belongs to.
+ */
 export async function runCompletion(
   params: ChatCompletionParams,
   onProgress: (run: Run) => void,
-  signal: AbortSignal,
+  { signal, conversation }: { signal: AbortSignal; conversation: string },
 ): Promise<void> {
   let run: Run = { state: 'waiting', text: '' };
   const set = (change: Partial<Run>): void => {
@@ -45,6 +50,8 @@ export async function runCompletion(
       // The playground shows rejected requests, so it neither retries nor waits for rate limits.
       maxRetries: 0,
       pacing: false,
+      completions: extended, // for tool calls
+      ...(conversation !== '' && { defaultHeaders: { 'X-Emulator-Conversation': conversation } }),
     });
     if (params.stream === true) {
       const stream = await gateway.chat.completions.create({ ...params, stream: true }, { signal });
@@ -55,14 +62,15 @@ export async function runCompletion(
       }
       const whole = await stream.finalCompletion();
       const finishReason = whole.choices[0]?.finish_reason;
-      set({ state: 'done', finishReason, usage: whole.usage, duration: performance.now() - startedAt });
+      const text = replyText(whole.choices[0]?.message ?? {});
+      set({ state: 'complete', text, finishReason, usage: whole.usage, duration: performance.now() - startedAt });
       return;
     }
     const call = gateway.chat.completions.create({ ...params, stream: false }, { signal });
     const { data, response } = await call.withResponse();
     set({
-      state: 'done',
-      text: data.choices[0]?.message.content ?? '',
+      state: 'complete',
+      text: replyText(data.choices[0]?.message ?? {}),
       finishReason: data.choices[0]?.finish_reason,
       usage: data.usage,
       duration: performance.now() - startedAt,

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { ChatMessage } from 'context-gateway';
 import { renderContext } from 'context-gateway/conversation';
-import type { InspectedConversation } from '../../src/control/overview.js';
+import type { InspectedConversation } from '../../src/control/page/overview.js';
 import { ask, conversationPath } from '../service/control.js';
 import type { Run } from './run.js';
 

@@ -1,16 +1,20 @@
-import type { Signal } from '@preact/signals';
+import { type Signal, signal, useSignal } from '@preact/signals';
 import type { ChatCompletionParams, ChatMessage } from 'context-gateway';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Overview } from '../../src/control/overview.js';
+import type { Overview } from '../../src/control/page/overview.js';
 import type { Answers } from '../../src/index.js';
-import { sourceText } from '../catalog/source.js';
+import { sourceText } from '../catalog/answers.js';
+import { FoundConversations } from '../conversations/found.js';
+import { ActionButton } from '../parts/action.js';
 import { Button, CopyButton } from '../parts/button.js';
-import { Card, ErrorLine, Title } from '../parts/card.js';
+import { Card, Empty, ErrorLine, Title } from '../parts/card.js';
 import { Code } from '../parts/code.js';
-import { Field, Segments, Select, TextArea } from '../parts/field.js';
+import { bound, Check, Field, Segments, Select } from '../parts/field.js';
+import { STOPPED_BY } from '../requests/detail.js';
 import { ask, conversationPath } from '../service/control.js';
 import { requests } from '../service/live.js';
-import { linkTo, route } from '../service/router.js';
+import { goTo, linkTo, route } from '../service/router.js';
 import { useAction } from '../service/use-action.js';
 import { useLoaded } from '../service/use-loaded.js';
 import { count, duration, plural } from '../service/words.js';
@@ -37,13 +41,8 @@ import {
 
 /** A form for a completion request, its response, and the request as code. */
 export function PlaygroundView() {
-  const { data, error } = useLoaded('overview', () => ask<Overview>('GET', '/overview'), ['conversations/*', 'models']);
-  const answers = useLoaded('answers', () => ask<Answers>('GET', '/answers'), []);
-  const { run: act, error: failure } = useAction();
-  const asked = route.value.id;
-  useEffect(() => {
-    if (asked !== '') void act(() => loadConversation(asked, source.value));
-  }, [asked]);
+  const { data, error } = useLoaded<Overview>('/overview', ['models']);
+  const answers = useLoaded<Answers>('/answers', []);
   const models = data?.models.map(({ id }) => id) ?? [];
   const params = paramsOf(model.value || (models[0] ?? ''));
   return (
@@ -55,59 +54,72 @@ export function PlaygroundView() {
       <ErrorLine>{error}</ErrorLine>
       <div class={`columns playground ${isCompared.value ? 'comparing' : ''}`}>
         <Card title="Request">
-          <div class="form">
-            <Select
-              label="Conversation"
-              id="from-conversation"
-              value={conversationId.value}
-              onChange={(id) => (id === '' ? leaveConversation() : act(() => loadConversation(id, source.value)))}
-              options={[
-                { value: '', label: 'none' },
-                ...(data?.conversations ?? []).map(({ id, title }) => ({
-                  value: id,
-                  label: `${id}  ${title.slice(0, 30)}`,
-                })),
-              ]}
-            />
-            {conversationId.value !== '' && (
-              <Segments<Source>
-                label="Use"
-                value={source.value}
-                onChange={(as) => act(() => loadConversation(conversationId.value, as))}
-                options={[
-                  { value: 'context', label: 'Context' },
-                  { value: 'messages', label: 'All messages' },
-                ]}
-              />
-            )}
-            {params.messages.length > 1 && (
-              <label class="check">
-                <input
-                  type="checkbox"
-                  id="compare"
-                  checked={isCompared.value}
-                  onChange={(event) => {
-                    isCompared.value = event.currentTarget.checked;
-                    if (!isCompared.value) bareRun.value = undefined;
-                  }}
-                />
-                Also ask without it
-              </label>
-            )}
-          </div>
-          <ErrorLine>{failure}</ErrorLine>
+          <FromConversation canCompare={params.messages.length > 1} />
           <Messages />
           <Settings models={models} />
           <Send params={params} />
         </Card>
         <div class="stack">
-          <div class={isCompared.value ? 'compared' : ''}>
+          <div class={isCompared.value ? 'columns compared' : ''}>
             <ResponseCard />
-            {isCompared.value && <BareCard />}
+            {isCompared.value && <RunCard title="Without the context" run={bareRun.value} id="bare-answer" />}
           </div>
           <CodeCard params={params} />
         </div>
       </div>
+    </>
+  );
+}
+
+// Module state, so that the search survives a visit to another view.
+const search = signal({ words: '', page: 0 });
+
+/** The conversation that the messages come from, and what of it. */
+function FromConversation({ canCompare }: { canCompare: boolean }) {
+  const { run: act, error } = useAction();
+  const [isOpen, setOpen] = useState(false);
+  const asked = route.value.id;
+  useEffect(() => {
+    setOpen(false);
+    if (asked !== '' && asked !== conversationId.value) void act(() => loadConversation(asked, source.value));
+  }, [asked]);
+  const leave = (): void => {
+    leaveConversation();
+    goTo('playground');
+  };
+  return (
+    <>
+      <div class="form">
+        <Button id="from-conversation" isPressed={isOpen} onClick={() => setOpen(!isOpen)}>
+          {conversationId.value === '' ? 'Use a conversation' : `Conversation ${conversationId.value}`}
+        </Button>
+        {conversationId.value !== '' && (
+          <>
+            <Button kind="quiet" id="no-conversation" onClick={leave}>
+              Use none
+            </Button>
+            <Segments<Source>
+              label="Use"
+              of={bound(source.value, (as) => act(() => loadConversation(conversationId.value, as)))}
+              options={[
+                ['context', 'Context'],
+                ['messages', 'All messages'],
+              ]}
+            />
+          </>
+        )}
+        {canCompare && (
+          <Check id="compare" of={isCompared}>
+            Also ask without it
+          </Check>
+        )}
+      </div>
+      {isOpen && (
+        <div class="picker">
+          <FoundConversations search={search} view="playground" size={8} />
+        </div>
+      )}
+      <ErrorLine>{error}</ErrorLine>
     </>
   );
 }
@@ -149,8 +161,7 @@ function Messages() {
               <Select
                 label={`Role of message ${at}`}
                 isBare
-                value={role as (typeof ROLES)[number]}
-                onChange={(chosen) => set(number, { role: chosen })}
+                of={bound(role as (typeof ROLES)[number], (chosen) => set(number, { role: chosen }))}
                 options={ROLES}
               />
               {all.length > 1 && (
@@ -165,13 +176,12 @@ function Messages() {
                 </Button>
               )}
             </div>
-            <TextArea
+            <Field
               label={`Message ${at}`}
               isBare
               id={at === all.length ? 'question' : undefined}
               rows={at === all.length ? 3 : 2}
-              value={content}
-              onInput={(text) => set(number, { content: text })}
+              of={bound(content, (text) => set(number, { content: text }))}
               placeholder={at === all.length ? 'What did we decide?' : undefined}
             />
           </div>
@@ -195,45 +205,16 @@ function Settings({ models }: { models: readonly string[] }) {
       <Select
         label="Model"
         id="model"
-        value={model.value || (models[0] ?? '')}
-        onChange={(chosen) => {
+        of={bound(model.value || (models[0] ?? ''), (chosen) => {
           model.value = chosen;
-        }}
+        })}
         options={models}
       />
-      <Field
-        label="Max tokens"
-        type="number"
-        min={1}
-        value={maxTokens.value}
-        placeholder="4096"
-        onInput={(value) => {
-          maxTokens.value = value;
-        }}
-      />
-      <Field
-        label="Temperature"
-        type="number"
-        min={0}
-        max={2}
-        step="0.1"
-        value={temperature.value}
-        placeholder="1"
-        onInput={(value) => {
-          temperature.value = value;
-        }}
-      />
-      <label class="check">
-        <input
-          type="checkbox"
-          id="stream"
-          checked={isStream.value}
-          onChange={(event) => {
-            isStream.value = event.currentTarget.checked;
-          }}
-        />
+      <Field label="Max tokens" type="number" min={1} of={maxTokens} placeholder="4096" />
+      <Field label="Temperature" type="number" min={0} max={2} step="0.1" of={temperature} placeholder="1" />
+      <Check id="stream" of={isStream}>
         Stream
-      </label>
+      </Check>
     </div>
   );
 }
@@ -248,10 +229,11 @@ function Send({ params }: { params: ChatCompletionParams }) {
     const keepIn = (target: Signal<Run | undefined>) => (now: Run) => {
       target.value = now;
     };
-    void runCompletion(params, keepIn(run), signal);
+    bareRun.value = undefined;
+    void runCompletion(params, keepIn(run), { signal, conversation: conversationId.value });
     const question = params.messages.at(-1);
     if (isCompared.value && question !== undefined)
-      void runCompletion({ ...params, messages: [question] }, keepIn(bareRun), signal);
+      void runCompletion({ ...params, messages: [question] }, keepIn(bareRun), { signal, conversation: '' });
   };
   // Leaving the view aborts the request.
   useEffect(() => () => controller.current?.abort(), []);
@@ -271,43 +253,47 @@ function Send({ params }: { params: ChatCompletionParams }) {
   );
 }
 
-const STATES = { waiting: 'waiting', arriving: 'arriving', done: 'complete', stopped: 'stopped', failed: 'failed' };
+/** A response, as far as it has come. */
+function RunCard({
+  title,
+  run: now,
+  id,
+  children,
+}: {
+  title: string;
+  run: Run | undefined;
+  id: string;
+  children?: ComponentChildren;
+}) {
+  return (
+    <Card title={title} aside={now && <span class={`badge ${now.state}`}>{now.state}</span>}>
+      {now === undefined ? <Empty>No response yet.</Empty> : <Answer run={now} id={id} />}
+      <div class="row">
+        {children}
+        {now?.requestId !== undefined && <a href={linkTo('requests', now.requestId)}>Show request</a>}
+      </div>
+    </Card>
+  );
+}
 
 function ResponseCard() {
-  const now = run.value;
-  const { run: act, error } = useAction();
-  if (now === undefined) {
-    return (
-      <Card title="Response">
-        <p class="empty">No response yet.</p>
-      </Card>
-    );
-  }
-  const { state, text, requestId } = now;
-  const evidence = state === 'done' ? evidenceOf(text, sent.value) : [];
-  const keep = () =>
-    act(async () => {
-      const question = drafts.value.at(-1);
-      const added: ChatMessage[] = [
-        ...(question?.role === 'user' ? [{ role: question.role, content: question.content }] : []),
-        { role: 'assistant', content: text },
-      ];
-      if (conversationId.value !== '') {
-        await ask('POST', conversationPath(conversationId.value, '/messages'), { messages: added });
-      }
-      drafts.value = [
-        ...drafts.value,
-        draft({ role: 'assistant', content: text }),
-        draft({ role: 'user', content: '' }),
-      ];
-      run.value = undefined;
-    });
+  const { state, text = '' } = run.value ?? {};
+  const isDone = state === 'complete' && text !== '';
+  const evidence = isDone ? evidenceOf(text, sent.value) : [];
+  const keep = async (): Promise<void> => {
+    const question = drafts.value.at(-1);
+    const added: ChatMessage[] = [
+      ...(question?.role === 'user' ? [{ role: question.role, content: question.content }] : []),
+      { role: 'assistant', content: text },
+    ];
+    if (conversationId.value !== '') {
+      await ask('POST', conversationPath(conversationId.value, '/messages'), { messages: added });
+    }
+    drafts.value = [...drafts.value, draft({ role: 'assistant', content: text }), draft({ role: 'user', content: '' })];
+    run.value = undefined;
+  };
   return (
-    <Card
-      title={isCompared.value ? 'With the context' : 'Response'}
-      aside={<span class={`badge ${state}`}>{STATES[state]}</span>}
-    >
-      <Answer run={now} id="answer" />
+    <RunCard title={isCompared.value ? 'With the context' : 'Response'} run={run.value} id="answer">
       {evidence.length > 0 && (
         <div class="evidence" id="evidence">
           <h3>Evidence in the prompt</h3>
@@ -323,16 +309,12 @@ function ResponseCard() {
           </ul>
         </div>
       )}
-      <div class="row">
-        {state === 'done' && text !== '' && (
-          <Button onClick={keep} id="keep">
-            {conversationId.value === '' ? 'Continue from here' : 'Add to the conversation'}
-          </Button>
-        )}
-        {requestId !== undefined && <a href={linkTo('requests', requestId)}>Show request</a>}
-      </div>
-      <ErrorLine>{error}</ErrorLine>
-    </Card>
+      {isDone && (
+        <ActionButton act={keep} id="keep">
+          {conversationId.value === '' ? 'Continue from here' : 'Add to the conversation'}
+        </ActionButton>
+      )}
+    </RunCard>
   );
 }
 
@@ -340,8 +322,12 @@ function ResponseCard() {
 function Answer({ run: now, id }: { run: Run; id: string }) {
   const { state, text, finishReason, usage, firstToken } = now;
   const isOpen = state === 'waiting' || state === 'arriving';
-  const answeredBy = requests.value.find(({ requestId }) => requestId === now.requestId)?.answeredBy;
+  const logged = requests.value.find(({ requestId }) => requestId !== undefined && requestId === now.requestId);
+  const answeredBy = logged?.answeredBy;
+  // The log has no reply that was stopped before its headers came.
+  const stoppedBy = logged?.stoppedBy ?? (state === 'stopped' ? 'client' : undefined);
   const facts = [
+    stoppedBy !== undefined && `stopped by ${STOPPED_BY[stoppedBy] ?? stoppedBy}`,
     answeredBy !== undefined && `answered by: ${answeredBy}`,
     finishReason !== undefined && `finish reason ${finishReason}`,
     usage && `${count(usage.prompt_tokens)} + ${plural(usage.completion_tokens, 'token')}`,
@@ -364,29 +350,17 @@ function Answer({ run: now, id }: { run: Run; id: string }) {
   );
 }
 
-/** The answer to the question alone. */
-function BareCard() {
-  const now = bareRun.value;
-  return (
-    <Card title="Without the context" aside={now && <span class={`badge ${now.state}`}>{STATES[now.state]}</span>}>
-      {now === undefined ? <p class="empty">No response yet.</p> : <Answer run={now} id="bare-answer" />}
-      {now?.requestId !== undefined && <a href={linkTo('requests', now.requestId)}>Show request</a>}
-    </Card>
-  );
-}
-
 function CodeCard({ params }: { params: ChatCompletionParams }) {
-  const [form, setForm] = useState<'curl' | 'sdk'>('curl');
-  const text = form === 'curl' ? asCurl(location.origin, params) : asProgram(location.origin, params);
+  const form = useSignal<'curl' | 'sdk'>('curl');
+  const text = form.value === 'curl' ? asCurl(location.origin, params) : asProgram(location.origin, params);
   return (
     <Card title="Code" aside={<CopyButton text={() => text} id="copy-code" />}>
       <Segments
         label="Format"
-        value={form}
-        onChange={setForm}
+        of={form}
         options={[
-          { value: 'curl', label: 'curl' },
-          { value: 'sdk', label: 'SDK' },
+          ['curl', 'curl'],
+          ['sdk', 'SDK'],
         ]}
       />
       <Code label="The request as code" text={text} />

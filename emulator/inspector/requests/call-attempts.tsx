@@ -1,13 +1,20 @@
-import type { RequestSummary } from '../../src/http/request-log.js';
+import type { RequestSummary } from '../../src/http/log/request-log.js';
+import { inColor } from '../parts/gauge.js';
 import { requests } from '../service/live.js';
 import { linkTo } from '../service/router.js';
 import { duration, timeOf } from '../service/words.js';
 import { isFailed } from './filter.js';
 
-/** The attempts of the call that a request belongs to, oldest first; only itself if nothing was repeated. */
-function attemptsOf(all: readonly RequestSummary[], id: string): RequestSummary[] {
-  const call = all.find(({ requestId }) => requestId === id)?.attempt?.call ?? id;
-  return all.filter(({ requestId, attempt }) => requestId === call || attempt?.call === call);
+/** The first request of the call, or of the similar ones, that a request belongs to. */
+function firstOf({ requestId, attempt, similar }: RequestSummary): string {
+  return attempt?.call ?? similar?.first ?? requestId;
+}
+
+/** The attempts of the call that a request belongs to, or the ones similar to it, oldest first; itself at least. */
+export function attemptsOf(all: readonly RequestSummary[], id: string): RequestSummary[] {
+  const own = all.find(({ requestId }) => requestId === id);
+  const first = own === undefined ? id : firstOf(own);
+  return all.filter((request) => firstOf(request) === first);
 }
 
 /** Why an attempt ended as it did, in a few words. */
@@ -29,16 +36,17 @@ export function CallAttempts({ id }: { id: string }) {
   const end = Math.max(...attempts.map(endOf));
   const place = (time: number): string => `${end === start ? 0 : (100 * (time - start)) / (end - start)}%`;
   const by = attempts.at(-1)?.attempt?.by;
+  const title = by === undefined ? `${attempts.length} similar requests` : `${attempts.length} attempts of one call`;
   return (
-    <section class="call" aria-label="Attempts of one call">
-      <h3>{attempts.length} attempts of one call</h3>
+    <section class="call" aria-label={title}>
+      <h3>{title}</h3>
       <p class="soft">
-        {by === 'same request'
-          ? 'Joined because method, path, key and body are the same, and each follows a failure.'
-          : `Joined by the header ${by}.`}{' '}
+        {by === undefined
+          ? 'Method, path, key and body are the same, and each follows a failure. Nothing tells whether one call sent them.'
+          : `Joined by the header ${HEADERS[by]}.`}{' '}
         {duration(end - start)} on the emulator's clock.
       </p>
-      <ol class="attempts">
+      <ol class="link-rows attempts">
         {attempts.map((attempt, i) => {
           const { requestId, status, receivedAt } = attempt;
           const at = Date.parse(receivedAt);
@@ -57,8 +65,11 @@ export function CallAttempts({ id }: { id: string }) {
               </a>
               <div class="track" aria-hidden="true">
                 <span
-                  class={isFailed(attempt) ? 'failed' : 'good'}
-                  style={{ left: place(at), right: `calc(100% - ${place(endOf(attempt))})` }}
+                  style={{
+                    ...inColor(isFailed(attempt) ? 'bad' : 'series-0'),
+                    left: `min(${place(at)}, 100% - 6px)`,
+                    right: `calc(100% - ${place(endOf(attempt))})`,
+                  }}
                 />
               </div>
             </li>
@@ -68,6 +79,8 @@ export function CallAttempts({ id }: { id: string }) {
     </section>
   );
 }
+
+const HEADERS = { call: 'X-Call-Attempt', 'idempotency-key': 'Idempotency-Key', traceparent: 'traceparent' };
 
 function endOf({ receivedAt, duration: ms = 0 }: RequestSummary): number {
   return Date.parse(receivedAt) + ms;

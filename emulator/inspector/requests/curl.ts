@@ -1,4 +1,4 @@
-import type { RequestRecord } from '../../src/http/request-log.js';
+import type { RequestRecord } from '../../src/http/log/request-log.js';
 import { quoted } from '../playground/code.js';
 
 /**
@@ -48,13 +48,6 @@ function variableFor(path: string): string {
 }
 
 /** Headers that curl sends by itself. */
-const UNSENT = new Set([
-  'host',
-  'content-length',
-  'connection',
-  'accept-encoding',
-  'user-agent',
-  'accept-language',
-  'origin',
-  'referer',
-]);
+const UNSENT = new Set(
+  'host content-length connection accept-encoding user-agent accept-language origin referer'.split(' '),
+);

@@ -1,46 +1,38 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { RequestRecord } from '../../src/http/log/request-log.js';
 import type { ReachedLimit } from '../../src/http/rate-limit.js';
-import type { RequestRecord } from '../../src/http/request-log.js';
+import { ActionButton } from '../parts/action.js';
 import { Button, CopyButton } from '../parts/button.js';
 import { Card, ErrorLine } from '../parts/card.js';
 import { Code } from '../parts/code.js';
 import { ask } from '../service/control.js';
 import { requests } from '../service/live.js';
-import { useAction } from '../service/use-action.js';
-import { useLoaded } from '../service/use-loaded.js';
+import { linkTo } from '../service/router.js';
 import { count, dateAndTime, duration, plural, timeOf } from '../service/words.js';
-import { CallAttempts } from './call-attempts.js';
+import { attemptsOf, CallAttempts } from './call-attempts.js';
 import { requestAsCurl } from './curl.js';
-import { ResendForm } from './resend.js';
+import { Events } from './events.js';
+import { isFailed } from './filter.js';
+import { PromptPart } from './prompt.js';
+import { headersText, ResendForm } from './resend.js';
+import { ShareForm } from './share.js';
+import { type SentEvent, useFollowed } from './use-followed.js';
 
-/** A request and its response in full. */
-export function RequestDetail({ id, onClose }: { id: string; onClose: () => void }) {
-  const summary = requests.value.find(({ requestId }) => requestId === id);
-  const path = `/requests/${encodeURIComponent(id)}`;
-  const { data, error, reload } = useLoaded(path, () => ask<RequestRecord>('GET', path), []);
-  // Reloads when the summary shows that the request was answered, or has ended.
-  useEffect(() => void reload(), [summary?.outcome, summary?.status]);
+/** A request and its response in full, as it happens, with a link to the request that it is a change of. */
+export function RequestDetail({ id, original, onClose }: { id: string; original: string; onClose: () => void }) {
+  const { record, events, error } = useFollowed(id);
   const head = useRef<HTMLElement>(null);
-  useEffect(() => head.current?.focus({ preventScroll: true }), [id]);
-  const [isEditing, setEditing] = useState(false);
-  useEffect(() => setEditing(false), [id]);
-  const tools = (
-    <span class="row">
-      {data !== undefined && (
-        <>
-          <Button kind="quiet" onClick={() => setEditing(!isEditing)} id="edit-resend">
-            Edit and resend
-          </Button>
-          <CopyButton text={() => requestAsCurl(data, location.origin)} id="copy-curl">
-            Copy as curl
-          </CopyButton>
-        </>
-      )}
-      <Button kind="quiet" onClick={onClose} id="close-detail">
-        Close
-      </Button>
-    </span>
+  useEffect(() => head.current?.focus({ preventScroll: true }), []);
+  const [open, setOpen] = useState<'resend' | 'share'>();
+  const turn = (part: 'resend' | 'share') => () => setOpen(open === part ? undefined : part);
+  const close = (
+    <Button kind="quiet" onClick={onClose} id="close-detail">
+      Close
+    </Button>
   );
+  const call = attemptsOf(requests.value, id).map(({ requestId }) => requestId);
+  const shared = call.length === 0 ? [id] : call;
   return (
     <section
       class="detail"
@@ -49,12 +41,28 @@ export function RequestDetail({ id, onClose }: { id: string; onClose: () => void
       aria-label="Request details"
       onKeyDown={({ key }) => key === 'Escape' && onClose()}
     >
-      <Card title={summary === undefined ? 'Request' : `${summary.method} ${summary.status ?? ''}`} aside={tools}>
+      <Card title={record === undefined ? 'Request' : `${record.method} ${record.status ?? ''}`} aside={close}>
         <ErrorLine>{error}</ErrorLine>
-        {data !== undefined && isEditing && <ResendForm key={id} record={data} onClose={() => setEditing(false)} />}
-        {data?.limit !== undefined && <LimitNote limit={data.limit} />}
+        {record !== undefined && (
+          <div class="row tools">
+            <Button kind="quiet" onClick={turn('resend')} isPressed={open === 'resend'} id="edit-resend">
+              Edit and resend
+            </Button>
+            <Button kind="quiet" onClick={turn('share')} isPressed={open === 'share'} id="share-one">
+              Share
+            </Button>
+            <CopyButton text={() => requestAsCurl(record, location.origin)} id="copy-curl">
+              Copy as curl
+            </CopyButton>
+          </div>
+        )}
+        {record !== undefined && open === 'resend' && <ResendForm record={record} onClose={() => setOpen(undefined)} />}
+        {open === 'share' && (
+          <ShareForm query={new URLSearchParams({ requests: shared.join(',') })} requests={shared.length} />
+        )}
+        {record?.limit !== undefined && <LimitNote limit={record.limit} />}
         <CallAttempts id={id} />
-        {data !== undefined && <Record record={data} />}
+        {record !== undefined && <Record record={record} original={original} events={events} />}
       </Card>
     </section>
   );
@@ -62,10 +70,13 @@ export function RequestDetail({ id, onClose }: { id: string; onClose: () => void
 
 /** Which limit refused the request, and a way past it. */
 function LimitNote({ limit: { name, unit, allowed, asked, windowMs, endsAt } }: { limit: ReachedLimit }) {
-  const { run, error, isBusy } = useAction();
   const [isPast, setPast] = useState(false);
+  const advance = async (): Promise<void> => {
+    await ask('POST', '/clock', { to: endsAt });
+    setPast(true);
+  };
   return (
-    <div class="limit-note" id="limit-note">
+    <div class="card warning limit-note" id="limit-note">
       <p>
         The limit <strong>{name}</strong> allows {plural(allowed, unit.slice(0, -1))} in {count(windowMs / 1000)} s.{' '}
         {unit === 'tokens' ? `${count(asked)} were used before this request` : `This was request ${count(asked)}`} of
@@ -74,65 +85,100 @@ function LimitNote({ limit: { name, unit, allowed, asked, windowMs, endsAt } }: 
       {isPast ? (
         <p role="status">The window has ended: the next request is accepted.</p>
       ) : (
-        <Button
-          id="advance-to-end"
-          isDisabled={isBusy}
-          onClick={async () => setPast(await run(() => ask('POST', '/clock', { to: endsAt })))}
-        >
-          Advance the clock to its end
-        </Button>
+        <div class="row">
+          <ActionButton id="advance-to-end" act={advance}>
+            Advance the clock to its end
+          </ActionButton>
+        </div>
       )}
-      <ErrorLine>{error}</ErrorLine>
     </div>
   );
 }
 
-function Record({ record }: { record: RequestRecord }) {
-  const { requestId, path, caller, receivedAt, outcome, fault, headers, body, isBodyCut, response, error } = record;
+/** Who ended a reply before its end, in words. */
+export const STOPPED_BY: Readonly<Record<string, string>> = {
+  client: 'the client, which disconnected',
+  fault: 'a fault',
+  upstream: 'the upstream',
+  emulator: 'the emulator',
+};
+
+function Record({
+  record,
+  original,
+  events,
+}: {
+  record: RequestRecord;
+  original: string;
+  events: readonly SentEvent[];
+}) {
+  const { path, conversation, file, headers, body, response, error, prompt } = record;
+  const facts: Record<string, ComponentChildren> = {
+    Received: `${dateAndTime(record.receivedAt)} UTC`,
+    Took: record.duration === undefined ? 'in progress' : duration(record.duration),
+    Outcome: record.outcome,
+    'Stopped by': record.stoppedBy && (STOPPED_BY[record.stoppedBy] ?? record.stoppedBy),
+    'Error code': record.code,
+    'Key or user': record.isForeign ? 'a page of another machine' : (record.caller ?? 'no valid key'),
+    Model: record.model,
+    Prompt: prompt && plural(prompt.tokens, 'token'),
+    Fault: record.fault,
+    'Answered by': record.answeredBy,
+    Conversation: conversation && <a href={linkTo('conversation', conversation)}>{conversation}</a>,
+    File: file && <a href={linkTo('files')}>{file}</a>,
+    'Changed from': original && <a href={linkTo('requests', original)}>{original}</a>,
+    Id: record.requestId,
+  };
+  const cut = (isCut: boolean | undefined) => isCut && <p class="soft">{CUT}</p>;
   return (
     <>
       <p class="detail-path">
         <code>{path}</code>
       </p>
+      {isFailed(record) && <ErrorLine>{messageOf(response?.body)}</ErrorLine>}
       <dl class="detail-facts">
-        <Fact name="Received">{`${dateAndTime(receivedAt)} UTC`}</Fact>
-        <Fact name="Took">{record.duration === undefined ? 'in progress' : duration(record.duration)}</Fact>
-        <Fact name="Outcome">{outcome}</Fact>
-        <Fact name="Key or user">{record.isForeign ? 'a page of another machine' : (caller ?? 'no valid key')}</Fact>
-        {fault !== undefined && <Fact name="Fault">{fault}</Fact>}
-        {record.answeredBy !== undefined && <Fact name="Answered by">{record.answeredBy}</Fact>}
-        <Fact name="Id">{requestId}</Fact>
+        {Object.entries(facts).map(
+          ([name, value]) =>
+            value && (
+              <div key={name}>
+                <dt class="soft">{name}</dt>
+                <dd>{value}</dd>
+              </div>
+            ),
+        )}
       </dl>
-      {error !== undefined && <pre class="bad">{error}</pre>}
-      <Part title="Request headers" text={headersText(headers)} />
-      {body !== undefined && body !== '' && <Part title="Request body" text={pretty(body)} isOpen />}
-      {isBodyCut && <p class="soft">{body === undefined ? 'The request body could not be read.' : CUT}</p>}
-      {response !== undefined && <Part title="Response headers" text={headersText(response.headers)} />}
-      {response?.events === undefined ? (
-        response !== undefined &&
-        response.body !== '' && (
-          <>
-            <Part title="Response body" text={pretty(response.body)} isOpen />
-            {response.isBodyCut && <p class="soft">{CUT}</p>}
-          </>
-        )
-      ) : (
-        <Events events={response.events} all={record.events ?? 0} />
+      <ErrorLine>{error}</ErrorLine>
+      {events.length > 0 && <Events events={events} all={record.events ?? 0} isLive={record.outcome === 'pending'} />}
+      {prompt !== undefined && <PromptPart prompt={prompt} />}
+      {events.length === 0 && response !== undefined && response.body !== '' && (
+        <>
+          <Part title="Response body" text={pretty(response.body)} isOpen />
+          {cut(response.isBodyCut)}
+        </>
       )}
+      {body !== undefined && body !== '' && <Part title="Request body" text={pretty(body)} isOpen />}
+      {body === undefined && record.isBodyCut ? (
+        <p class="soft">The request body could not be read.</p>
+      ) : (
+        cut(record.isBodyCut)
+      )}
+      <Part title="Request headers" text={headersText(headers)} />
+      {response !== undefined && <Part title="Response headers" text={headersText(response.headers)} />}
     </>
   );
 }
 
-const CUT = 'This body is longer: the log keeps the first 64 KB.';
-
-function Fact({ name, children }: { name: string; children: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
-  );
+/** The message in the body of an error; undefined if it has none. */
+function messageOf(body = ''): string | undefined {
+  try {
+    const { error } = JSON.parse(body);
+    return typeof error === 'string' ? error : error?.message;
+  } catch {
+    return undefined;
+  }
 }
+
+const CUT = 'This body is longer: the log keeps the first 64 KB.';
 
 function Part({ title, text, isOpen = false }: { title: string; text: string; isOpen?: boolean }) {
   return (
@@ -141,30 +187,6 @@ function Part({ title, text, isOpen = false }: { title: string; text: string; is
       <Code label={title} text={text} />
     </details>
   );
-}
-
-function Events({ events, all }: { events: readonly { at: number; text: string }[]; all: number }) {
-  return (
-    <details open>
-      <summary>{plural(all, 'event')}</summary>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
-      <ol class="events" tabIndex={0} aria-label="Events of the stream">
-        {events.map(({ at, text }, i) => (
-          <li key={i}>
-            <time>{duration(at)}</time>
-            <code>{text.trim()}</code>
-          </li>
-        ))}
-      </ol>
-      {all > events.length && <p class="soft">{CUT}</p>}
-    </details>
-  );
-}
-
-function headersText(headers: Record<string, string>): string {
-  return Object.entries(headers)
-    .map(([name, value]) => `${name}: ${value}`)
-    .join('\n');
 }
 
 function pretty(text: string): string {

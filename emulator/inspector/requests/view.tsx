@@ -1,92 +1,81 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { RequestRecord, RequestSummary } from '../../src/http/request-log.js';
+import type { RequestSummary } from '../../src/http/log/request-log.js';
 import { Button } from '../parts/button.js';
 import { Card, Empty, ErrorLine, Title } from '../parts/card.js';
-import { Field, Select } from '../parts/field.js';
-import { ask } from '../service/control.js';
-import { saveFile } from '../service/files.js';
+import { Excerpt, type Match } from '../parts/excerpt.js';
 import { requests } from '../service/live.js';
 import { goTo } from '../service/router.js';
-import { useAction } from '../service/use-action.js';
+import { useLoaded } from '../service/use-loaded.js';
 import { count, duration, plural, timeOf } from '../service/words.js';
 import { RequestDetail } from './detail.js';
-import { type Filter, fits, isFailed, type StatusFilter } from './filter.js';
-import { asHar } from './har.js';
+import { filter, fits, isFailed, queryOf } from './filter.js';
+import { FilterForm } from './filter-form.js';
+import { ShareForm } from './share.js';
 
-/** Module state, so that the filter survives a visit to another view. */
-const filter = signal<Filter>({ text: '', status: 'all', caller: '' });
-
-const STATUSES: readonly { value: StatusFilter; label: string }[] = [
-  { value: 'all', label: 'any status' },
-  { value: 'ok', label: 'succeeded' },
-  { value: 'failed', label: 'failed' },
-  { value: '4xx', label: '4xx' },
-  { value: '5xx', label: '5xx' },
-  { value: 'faults', label: 'with a fault' },
-];
 const PAGE = 100;
+const isSharing = signal(false);
 
 /** The list of requests as they arrive, newest first. */
-export function RequestsView({ selected }: { selected: string }) {
+export function RequestsView({ id: selected, part }: { id: string; part: string }) {
   const [most, setMost] = useState(PAGE);
-  const { shown, held, release, listRef } = usePausableList(selected !== '');
-  const found = shown.filter((request) => fits(request, filter.value)).reverse();
-  const callers = [...new Set(requests.value.map(({ caller }) => caller))].filter((caller) => caller !== undefined);
-  const set = (change: Partial<Filter>): void => {
-    filter.value = { ...filter.value, ...change };
-  };
+  const { shown, isFrozen, release, listRef } = usePausableList(selected !== '');
+  const { matches, error } = useMatches();
+  const isWanted = (request: RequestSummary): boolean =>
+    fits(request, filter.value) && (matches === undefined || matches.has(request.requestId));
+  const found = shown.filter(isWanted).reverse();
+  const known = new Set(shown.map(({ requestId }) => requestId));
+  const held = isFrozen ? requests.value.filter((each) => !known.has(each.requestId) && isWanted(each)).length : 0;
+  const share = (
+    <Button
+      id="share"
+      isPressed={isSharing.value}
+      onClick={() => {
+        isSharing.value = !isSharing.value;
+      }}
+    >
+      Share
+    </Button>
+  );
   return (
     <>
-      <Title name="Requests" actions={<Export />}>
+      <Title name="Requests" actions={share}>
         Your program's requests, as they happen.
       </Title>
-      <div class={`requests ${selected === '' ? '' : 'with-detail'}`}>
+      {isSharing.value && (
+        <Card title="Share a case">
+          <ShareForm query={queryOf(filter.value)} requests={found.length} isImport />
+        </Card>
+      )}
+      <div class={`stack requests ${selected === '' ? '' : 'with-detail'}`}>
         <Card
           title={
-            found.length === requests.value.length
+            found.length === shown.length
               ? plural(found.length, 'request')
-              : `${count(found.length)} of ${plural(requests.value.length, 'request')}`
+              : `${count(found.length)} of ${plural(shown.length, 'request')}`
           }
         >
-          <div class="form">
-            <Field
-              label="Search"
-              type="search"
-              id="request-search"
-              value={filter.value.text}
-              placeholder="path, method, fault"
-              onInput={(text) => set({ text })}
-            />
-            <Select
-              label="Status"
-              id="request-status"
-              value={filter.value.status}
-              onChange={(status) => set({ status })}
-              options={STATUSES}
-            />
-            <Select
-              label="Key or user"
-              id="request-caller"
-              value={filter.value.caller}
-              onChange={(caller) => set({ caller })}
-              options={[{ value: '', label: 'any' }, ...callers]}
-            />
-          </div>
+          <FilterForm />
+          <ErrorLine>{error}</ErrorLine>
           {held > 0 && (
-            <div class="held">
+            <div class="row held">
               <Button kind="main" onClick={release} id="release">
                 {plural(held, 'new request')}
               </Button>
             </div>
           )}
-          {requests.value.length === 0 && (
+          {shown.length === 0 && (
             <Empty>No requests yet. Point your program here, or ask something in the playground.</Empty>
           )}
-          {requests.value.length > 0 && found.length === 0 && <Empty>No requests match these filters.</Empty>}
-          <ol class="log" ref={listRef}>
+          {shown.length > 0 && found.length === 0 && <Empty>No requests match these filters.</Empty>}
+          <ol class="link-rows log" ref={listRef}>
             {found.slice(0, most).map((request) => (
-              <Row key={request.requestId} request={request} isSelected={request.requestId === selected} />
+              <Row
+                key={request.requestId}
+                request={request}
+                isSelected={request.requestId === selected}
+                match={matches?.get(request.requestId)}
+              />
             ))}
           </ol>
           {found.length > most && (
@@ -95,22 +84,36 @@ export function RequestsView({ selected }: { selected: string }) {
             </Button>
           )}
         </Card>
-        {selected !== '' && <RequestDetail id={selected} onClose={() => goTo('requests')} />}
+        {selected !== '' && (
+          <RequestDetail key={selected} id={selected} original={part} onClose={() => goTo('requests')} />
+        )}
       </div>
     </>
   );
 }
 
-function Row({ request, isSelected }: { request: RequestSummary; isSelected: boolean }) {
-  const { requestId, method, path, status, outcome, fault, events, receivedAt } = request;
+function Row({
+  request,
+  isSelected,
+  match,
+}: {
+  request: RequestSummary;
+  isSelected: boolean;
+  match: Match | undefined;
+}) {
+  const { requestId, method, path, status, outcome, fault, events, receivedAt, stoppedBy } = request;
   const notes = [
     outcome !== 'answered' && outcome,
-    fault && `fault: ${fault}`,
+    stoppedBy && `stopped by ${stoppedBy}`,
+    fault ? `fault: ${fault}` : request.code,
     request.limit && `limit ${request.limit.name}`,
     request.attempt && `attempt ${request.attempt.number}`,
+    request.similar && `similar request ${request.similar.number}`,
     request.isForeign && 'page of another machine',
+    request.isImported && 'from a case',
     events !== undefined && plural(events, 'event'),
     request.duration !== undefined && duration(request.duration),
+    timeOf(receivedAt),
   ].filter(Boolean);
   return (
     <li>
@@ -118,35 +121,41 @@ function Row({ request, isSelected }: { request: RequestSummary; isSelected: boo
         <span class={`status ${outcome === 'pending' ? 'pending' : isFailed(request) ? 'failed' : 'good'}`}>
           {status ?? '···'}
         </span>
-        <span class="method">{method}</span>
+        <span class="soft">{method}</span>
         <code class="path">{path}</code>
-        <small class="soft">
-          {notes.join(' · ')}
-          <time>{timeOf(receivedAt)}</time>
-        </small>
+        <small class="soft notes">{notes.join(' · ')}</small>
+        {match !== undefined && <Excerpt match={match} where={`in the ${match.in}`} />}
       </a>
     </li>
   );
 }
 
+/** Where the emulator found the text of the filter, by the id of the request; undefined without a text. */
+function useMatches() {
+  const { q } = filter.value;
+  const path = q.trim() === '' ? '' : `/search/requests?limit=1000&q=${encodeURIComponent(q.trim())}`;
+  const { data, error } = useLoaded<{ requests: { requestId: string; match?: Match }[] }>(path, ['requests'], {
+    keepsLast: true, // or the list would be empty at each letter
+  });
+  const matches = new Map(data?.requests.map(({ requestId, match }) => [requestId, match]));
+  return { matches: path === '' ? undefined : matches, error };
+}
+
 /**
- * While the user reads, selects or has scrolled, new requests are held back until `release`. Shown requests stay up to
- * date.
+ * While the user reads, selects or has scrolled, the list stays as it is, also if the log no longer has its requests. What
+ * is shown stays up to date. `release` takes in what is new.
  */
 function usePausableList(isReading: boolean) {
   const listRef = useRef<HTMLOListElement>(null);
-  const [until, setUntil] = useState<string>();
-  const all = requests.value;
-  const isEmpty = all.length === 0;
-  const at = until === undefined ? -1 : all.findIndex(({ requestId }) => requestId === until);
-  const shown = at === -1 ? all : all.slice(0, at + 1);
+  const [frozen, setFrozen] = useState<readonly RequestSummary[]>();
+  const isEmpty = requests.value.length === 0;
   useEffect(() => {
     const update = (): void => {
       const isScrolled = (listRef.current?.getBoundingClientRect().top ?? 1) < 0;
       const selection = getSelection();
       const isSelecting = selection?.isCollapsed === false && listRef.current?.contains(selection.anchorNode) === true;
-      const isPaused = isReading || isScrolled || isSelecting;
-      setUntil((before) => (isPaused ? (before ?? requests.peek().at(-1)?.requestId) : before));
+      const isPaused = !isEmpty && (isReading || isScrolled || isSelecting);
+      setFrozen((before) => (isPaused ? (before ?? requests.peek()) : undefined));
     };
     update();
     addEventListener('scroll', update, { passive: true });
@@ -158,47 +167,10 @@ function usePausableList(isReading: boolean) {
     // A view that is opened by its address holds from the first requests that arrive.
   }, [isReading, isEmpty]);
   const release = (): void => {
-    setUntil(isReading ? all.at(-1)?.requestId : undefined);
+    setFrozen(isReading ? requests.value : undefined);
     if (!isReading) scrollTo({ top: 0 });
   };
-  return { shown, held: all.length - shown.length, release, listRef };
-}
-
-/**
- * The records of requests, oldest first. Loaded in pages, because one large response would delay the user's own
- * requests.
- */
-async function recordsOf(ids: readonly string[]): Promise<RequestRecord[]> {
-  const records = new Map<string, RequestRecord>();
-  let after = '';
-  for (;;) {
-    // For an id that is not in the log, the emulator starts with the oldest request.
-    const page = await ask<RequestRecord[]>('GET', `/requests?limit=${RECORDS}&after=${after}`);
-    for (const record of page) records.set(record.requestId, record);
-    after = page.at(-1)?.requestId ?? '';
-    if (page.length < RECORDS || records.has(ids.at(-1) ?? '')) break;
-  }
-  return ids.map((id) => records.get(id)).filter((record) => record !== undefined);
-}
-
-const RECORDS = 20;
-
-function Export() {
-  const { run, error, isBusy } = useAction();
-  const all = requests.value.length;
-  const wanted = requests.value.filter((request) => fits(request, filter.value));
-  const save = () =>
-    run(async () => {
-      const records = await recordsOf(wanted.map(({ requestId }) => requestId));
-      const har = asHar(records, location.origin);
-      saveFile('emulator.har', JSON.stringify(har, null, 2));
-    });
-  return (
-    <>
-      <Button onClick={save} isDisabled={isBusy || wanted.length === 0} id="export">
-        Export {wanted.length === all ? '' : `${wanted.length} of ${all} `}as HAR
-      </Button>
-      <ErrorLine>{error}</ErrorLine>
-    </>
-  );
+  if (frozen === undefined) return { shown: requests.value, isFrozen: false, release, listRef };
+  const newest = new Map(requests.value.map((each) => [each.requestId, each]));
+  return { shown: frozen.map((each) => newest.get(each.requestId) ?? each), isFrozen: true, release, listRef };
 }

@@ -5,3 +5,13 @@ export function saveFile(name: string, text: string): void {
   link.click();
   URL.revokeObjectURL(url);
 }
+
+/** The value of a JSON file. */
+export async function readJson(file: File): Promise<unknown> {
+  const text = await file.text();
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error(`${file.name} is not JSON.`);
+  }
+}

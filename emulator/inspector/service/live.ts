@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
-import type { PushedEvents } from '../../src/control/events.js';
-import type { RequestSummary } from '../../src/http/request-log.js';
+import type { PushedEvents } from '../../src/control/page/events.js';
+import type { RequestSummary } from '../../src/http/log/request-log.js';
 
 /** The state of the connection to the emulator. */
 export const connection = signal<'connecting' | 'live' | 'gone'>('connecting');

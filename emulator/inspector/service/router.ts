@@ -1,31 +1,25 @@
 import { signal } from '@preact/signals';
 
-/** The URL's fragment: a view, and the id of what it shows. */
-export interface Route {
-  view: string;
-  id: string;
-}
-
-/** The current route. */
-export const route = signal<Route>(read());
+/** The current route, from the URL's fragment: a view, the id of what it shows, and a part of that. */
+export const route = signal(read());
 
 addEventListener('hashchange', () => {
   route.value = read();
 });
 
-/** The link to a view. */
-export function linkTo(view: string, id?: string): string {
-  return id === undefined ? `#/${view}` : `#/${view}/${encodeURIComponent(id)}`;
+/** The link to a view, to what it shows, and to a part of that. */
+export function linkTo(view: string, ...ids: readonly string[]): string {
+  return `#/${[view, ...ids.map(encodeURIComponent)].join('/')}`;
 }
 
 /** Opens a view. */
-export function goTo(view: string, id?: string): void {
-  location.hash = linkTo(view, id);
+export function goTo(view: string, ...ids: readonly string[]): void {
+  location.hash = linkTo(view, ...ids);
 }
 
-function read(): Route {
-  const [, view = '', id = ''] = location.hash.split('/');
-  return { view, id: decoded(id) };
+function read(): { view: string; id: string; part: string } {
+  const [, view = '', id = '', part = ''] = location.hash.split('/');
+  return { view, id: decoded(id), part: decoded(part) };
 }
 
 /** A URL typed by hand may contain a lone %, which `decodeURIComponent` rejects. */

@@ -1,24 +1,13 @@
 import { useState } from 'preact/hooks';
 
-/** A user's action, with its progress and error. */
-export interface Action {
-  isBusy: boolean;
-  error: string | undefined;
-  /** Resolves to whether it succeeded. */
-  run: (work: () => Promise<unknown>) => Promise<boolean>;
-}
-
-/** The state of an action, for a button with an error line. */
-export function useAction(): Action {
-  const [state, setState] = useState<{ isBusy: boolean; error: string | undefined }>({
-    isBusy: false,
-    error: undefined,
-  });
+/** A user's action, with its progress and error. `run` resolves to whether it succeeded. */
+export function useAction() {
+  const [state, setState] = useState<{ isBusy: boolean; error?: string }>({ isBusy: false });
   const run = async (work: () => Promise<unknown>): Promise<boolean> => {
-    setState({ isBusy: true, error: undefined });
+    setState({ isBusy: true });
     try {
       await work();
-      setState({ isBusy: false, error: undefined });
+      setState({ isBusy: false });
       return true;
     } catch (error) {
       setState({ isBusy: false, error: error instanceof Error ? error.message : String(error) });

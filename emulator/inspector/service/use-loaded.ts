@@ -1,31 +1,26 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { ask } from './control.js';
 import { inTurn } from './in-turn.js';
 import { hasTopic, onChanges } from './live.js';
 
-/** The loaded data, or the reason it could not be loaded. */
-export interface Loaded<T> {
-  data: T | undefined;
-  error: string | undefined;
-  reload: () => Promise<void>;
-}
-
 /**
- * Loads data from the emulator, and reloads it when one of the topics changes. `key` identifies the data: a new key
- * starts over.
+ * Loads a path of the control plane, and again whenever one of the topics changes. Another path starts over, or with
+ * `keepsLast` shows the last data until its own arrive; an empty one loads nothing.
  */
-export function useLoaded<T>(key: string, load: () => Promise<T>, topics: readonly string[]): Loaded<T> {
-  const [state, setState] = useState<{ key: string; data?: T; error?: string }>({ key });
+export function useLoaded<T>(path: string, topics: readonly string[], { keepsLast = false } = {}) {
+  const [state, setState] = useState<{ path: string; data?: T; error?: string }>({ path });
   const newest = useRef(async () => {});
-  // `load` and `topics` depend only on the key.
+  // `topics` depend only on the path.
   useEffect(() => {
+    if (path === '') return undefined;
     let isLeft = false;
     const reload = inTurn(async () => {
       try {
-        const data = await load();
-        if (!isLeft) setState({ key, data });
+        const data = await ask<T>('GET', path);
+        if (!isLeft) setState({ path, data });
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error);
-        if (!isLeft) setState((before) => ({ ...(before.key === key ? before : { key }), error: message }));
+        if (!isLeft) setState((before) => ({ ...(before.path === path ? before : { path }), error: message }));
       }
     });
     newest.current = reload;
@@ -37,8 +32,8 @@ export function useLoaded<T>(key: string, load: () => Promise<T>, topics: readon
       isLeft = true;
       end();
     };
-  }, [key]);
-  const isCurrent = state.key === key;
+  }, [path]);
+  const isCurrent = state.path === path || keepsLast;
   return {
     data: isCurrent ? state.data : undefined,
     error: isCurrent ? state.error : undefined,

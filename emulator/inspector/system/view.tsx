@@ -1,11 +1,12 @@
-import { useState } from 'preact/hooks';
-import type { SnapshotInfo } from '../../src/control/snapshots.js';
-import type { EmulatorState } from '../../src/control/state.js';
-import { Button, ConfirmButton } from '../parts/button.js';
+import { useSignal } from '@preact/signals';
+import type { SnapshotInfo } from '../../src/control/state/snapshots.js';
+import type { EmulatorState } from '../../src/control/state/state.js';
+import { ActionButton, ActionForm } from '../parts/action.js';
 import { Card, ErrorLine, Title } from '../parts/card.js';
-import { Field, Form } from '../parts/field.js';
+import { Field, FileField } from '../parts/field.js';
+import { Item, Records } from '../parts/records.js';
 import { ask } from '../service/control.js';
-import { saveFile } from '../service/files.js';
+import { readJson, saveFile } from '../service/files.js';
 import { emulatorTime } from '../service/live.js';
 import { useAction } from '../service/use-action.js';
 import { useLoaded } from '../service/use-loaded.js';
@@ -31,69 +32,56 @@ const STEPS = [
 ];
 
 function ClockCard() {
-  const { run, error, isBusy } = useAction();
-  const [seconds, setSeconds] = useState('');
-  const advance = (ms: number) => run(() => ask('POST', '/clock', { advance: ms }));
+  const seconds = useSignal('');
+  const advance = (ms: number) => ask('POST', '/clock', { advance: ms });
   return (
     <Card title="Clock">
       <p class="clock" aria-live="polite">
         <strong id="clock">{emulatorTime.value === '' ? '–' : dateAndTime(emulatorTime.value)}</strong>{' '}
         <span class="soft">UTC, when this page was last updated</span>
       </p>
-      <Form onSubmit={() => advance(Number(seconds) * 1000)}>
+      <div class="row">
         {STEPS.map(({ label, ms }) => (
-          <Button key={label} onClick={() => advance(ms)} isDisabled={isBusy}>
+          <ActionButton key={label} act={() => advance(ms)}>
             + {label}
-          </Button>
+          </ActionButton>
         ))}
-        <Field label="Seconds" type="number" min={0} step="any" value={seconds} onInput={setSeconds} isRequired />
-        <Button type="submit" isDisabled={isBusy}>
-          Advance
-        </Button>
-      </Form>
+      </div>
+      <ActionForm act={() => advance(Number(seconds.value) * 1000)} button="Advance" kind="plain">
+        <Field label="Seconds" type="number" min={0} step="any" of={seconds} isRequired />
+      </ActionForm>
       <p class="soft">
         Rate limit windows end, keys expire, and a new month of usage can start. A snapshot or a reset puts the clock
         back.
       </p>
-      <ErrorLine>{error}</ErrorLine>
     </Card>
   );
 }
 
 function SnapshotCard() {
-  const { run, error, isBusy } = useAction();
-  const [status, setStatus] = useState('');
-  const [name, setName] = useState('');
-  const { data, reload } = useLoaded('/snapshots', () => ask<SnapshotInfo[]>('GET', '/snapshots'), ['everything']);
+  const { data: snapshots = [], error: reason, reload } = useLoaded<SnapshotInfo[]>('/snapshots', ['everything']);
+  const { run, error = reason } = useAction();
+  const status = useSignal('');
+  const name = useSignal('');
   const pathOf = (given: string): string => `/snapshots/${encodeURIComponent(given)}`;
-  const keep = () =>
-    run(async () => {
-      await ask('PUT', pathOf(name));
-      setStatus(`Kept ${name}.`);
-      setName('');
-      await reload();
-    });
-  const restore = (given: string) =>
-    run(async () => {
-      await ask('POST', `${pathOf(given)}/restore`);
-      setStatus(`Restored ${given}.`);
-    });
-  const remove = (given: string) =>
-    run(async () => {
-      await ask('DELETE', pathOf(given));
-      await reload();
-    });
-  const save = () =>
-    run(async () =>
-      saveFile('emulator-state.json', JSON.stringify(await ask<EmulatorState>('GET', '/state'), null, 2)),
-    );
-  const load = (file: File | undefined) =>
-    run(async () => {
-      if (file === undefined) return;
-      setStatus('');
-      await ask('PUT', '/state', parsed(await file.text()));
-      setStatus(`Loaded ${file.name}.`);
-    });
+  /** Does something, lists the snapshots again, and says that it is done. */
+  const change = async (work: Promise<unknown>, done: string): Promise<void> => {
+    status.value = '';
+    await work;
+    await reload();
+    status.value = done;
+  };
+  const keep = async (): Promise<void> => {
+    await change(ask('PUT', pathOf(name.value)), `Kept ${name.value}.`);
+    name.value = '';
+  };
+  const save = async (): Promise<void> =>
+    saveFile('emulator-state.json', JSON.stringify(await ask<EmulatorState>('GET', '/state'), null, 2));
+  const load = async (file: File): Promise<void> => {
+    const state = await readJson(file);
+    if (!(state instanceof Object && 'seed' in state)) throw new Error('This file is not a snapshot of the emulator.');
+    await change(ask('PUT', '/state', state), `Loaded ${file.name}.`);
+  };
   return (
     <Card title="Snapshot">
       <p class="soft">
@@ -101,62 +89,59 @@ function SnapshotCard() {
         snapshots last until the emulator stops. A downloaded one contains hashes of the keys, and the seed of the first
         keys: anyone with the file can derive these.
       </p>
-      <Form onSubmit={keep}>
-        <Field
-          label="Name"
-          id="snapshot-name"
-          value={name}
-          onInput={setName}
-          placeholder="before the migration"
-          isRequired
-        />
-        <Button type="submit" kind="main" isDisabled={isBusy} id="snapshot-keep">
-          Keep a snapshot
-        </Button>
-      </Form>
-      {data !== undefined && data.length > 0 && (
-        <ul class="records" id="snapshots">
-          {data.map((each) => (
-            <li key={each.name}>
-              <span class="grow">
-                <strong>{each.name}</strong>
-                <small class="soft">
-                  {dateAndTime(each.time)} UTC · {plural(each.conversations, 'conversation')}
-                </small>
-              </span>
-              <Button label={`Restore ${each.name}`} isDisabled={isBusy} onClick={() => restore(each.name)}>
-                Restore
-              </Button>
-              <ConfirmButton sure="Really delete" label={`Delete ${each.name}`} onConfirm={() => remove(each.name)}>
-                Delete
-              </ConfirmButton>
-            </li>
-          ))}
-        </ul>
-      )}
-      <div class="form">
-        <Button onClick={save} isDisabled={isBusy} id="snapshot-save">
-          Download
-        </Button>
-        <div class="field">
-          <label for="snapshot-load">Load a snapshot</label>
-          <input
-            id="snapshot-load"
-            type="file"
-            accept=".json,application/json"
-            onChange={(event) => load(event.currentTarget.files?.[0])}
+      <ActionForm act={keep} button="Keep a snapshot" id="snapshot-keep">
+        <Field label="Name" id="snapshot-name" of={name} placeholder="before the migration" isRequired />
+      </ActionForm>
+      <Records of={snapshots} id="snapshots">
+        {({ name: given, time, conversations }) => (
+          <Item
+            key={given}
+            name={<strong>{given}</strong>}
+            note={`${dateAndTime(time)} UTC · ${plural(conversations, 'conversation')}`}
+            actions={
+              <>
+                <ActionButton
+                  label={`Restore ${given}`}
+                  act={() => change(ask('POST', `${pathOf(given)}/restore`), `Restored ${given}.`)}
+                >
+                  Restore
+                </ActionButton>
+                <ActionButton
+                  sure="Really delete"
+                  label={`Delete ${given}`}
+                  act={() => change(ask('DELETE', pathOf(given)), `Deleted ${given}.`)}
+                >
+                  Delete
+                </ActionButton>
+              </>
+            }
           />
-        </div>
+        )}
+      </Records>
+      <div class="form">
+        <ActionButton act={save} id="snapshot-save">
+          Download
+        </ActionButton>
+        <FileField
+          label="Load a snapshot"
+          id="snapshot-load"
+          accept=".json,application/json"
+          onFile={(file) => run(() => load(file))}
+        />
       </div>
-      {status !== '' && <p role="status">{status}</p>}
+      {status.value !== '' && <p role="status">{status.value}</p>}
       <ErrorLine>{error}</ErrorLine>
     </Card>
   );
 }
 
 function ResetCard() {
-  const { run, error } = useAction();
-  const [isDone, setDone] = useState(false);
+  const isDone = useSignal(false);
+  const reset = async (): Promise<void> => {
+    isDone.value = false;
+    await ask('POST', '/reset');
+    isDone.value = true;
+  };
   return (
     <Card title="Reset">
       <p class="soft">
@@ -164,28 +149,11 @@ function ResetCard() {
         The clock returns to its start. Kept snapshots stay.
       </p>
       <div class="row">
-        <ConfirmButton
-          kind="plain"
-          sure="Really reset everything"
-          id="reset"
-          onConfirm={async () => setDone(await run(() => ask('POST', '/reset')))}
-        >
+        <ActionButton kind="plain" sure="Really reset everything" id="reset" act={reset}>
           Reset
-        </ConfirmButton>
+        </ActionButton>
       </div>
-      {isDone && <p role="status">The emulator is in its initial state.</p>}
-      <ErrorLine>{error}</ErrorLine>
+      {isDone.value && <p role="status">The emulator is in its initial state.</p>}
     </Card>
   );
-}
-
-function parsed(text: string): unknown {
-  let state: unknown;
-  try {
-    state = JSON.parse(text);
-  } catch {
-    throw new Error('This file is not JSON.');
-  }
-  if (!(state instanceof Object && 'seed' in state)) throw new Error('This file is not a snapshot of the emulator.');
-  return state;
 }

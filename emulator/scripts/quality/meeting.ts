@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { contentTerms, overlap } from '../../src/text/terms.js';
+import { contentTerms } from '../../src/text/terms.js';
+import { overlap } from './overlap.js';
 
 /** A recorded conversation, with the evidence for questions about it. */
 export interface Meeting {
@@ -48,7 +49,12 @@ interface MeetingFile {
 function readMeeting(path: string, name: string): Meeting {
   // The format is described in the folder. A file in another format fails at its first missing field.
   const { turns, questions } = JSON.parse(readFileSync(path, 'utf8')) as MeetingFile;
-  const [first] = turns;
+  // A change of the speaker is a change of the side.
+  let changes = 0;
+  const sides = turns.map(({ speaker }, i) => {
+    if (i > 0 && speaker !== turns[i - 1]?.speaker) changes += 1;
+    return changes % 2 === 0 ? 'user' : 'assistant';
+  });
   const evidence = questions.flatMap(({ answer, spans }) => {
     const answerWords = new Set(contentTerms(answer));
     const indexes = new Set(
@@ -58,9 +64,9 @@ function readMeeting(path: string, name: string): Meeting {
       .map((index) => new Set(contentTerms(turns[index]?.content ?? '').filter((word) => answerWords.has(word))))
       .filter((words) => words.size >= LEAST_SHARED);
   });
-  const messages = turns.map(({ speaker, content }, i) => ({
+  const messages = turns.map(({ content }, i) => ({
     id: `turn_${i}`,
-    role: speaker === first?.speaker ? 'user' : 'assistant',
+    role: sides[i] ?? 'user',
     content,
     createdAt: new Date(Date.UTC(2026, 0, 15, 10) + i * 10_000).toISOString(),
   }));

@@ -1,4 +1,5 @@
-import { contentTerms, overlap } from '../../src/text/terms.js';
+import { contentTerms } from '../../src/text/terms.js';
+import { overlap } from './overlap.js';
 
 /**
  * TextRank as originally published: PageRank on a graph of sentences, weighted by their shared words over the

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { badRequest } from './errors.js';
 import { parseJsonText } from './json.js';
+import type { Sliced } from './slices.js';
 
 /** Parses JSON. Throws a 400 if it is invalid. */
 export function parseJson(text: string): unknown {
@@ -30,6 +31,19 @@ export function checked<T>(schema: z.ZodMiniType<T>, value: unknown, strict = fa
     throw badRequest(param, `${param} is required${hint}`, 'missing_parameter');
   }
   throw badRequest(param, `${param} is not valid: ${describe(issue)}`);
+}
+
+/** Like a strict `checked` of each entry of a list, in slices. `refuse` throws the error for the whole list. */
+export function* checkedList<T>(item: z.ZodMiniType<T>, list: readonly unknown[], refuse: () => void): Sliced<T[]> {
+  const taken: T[] = [];
+  for (const value of list) {
+    yield;
+    const { success, data } = z.safeParse(item, value);
+    // Now the error is worth the time: it names the place in the list.
+    if (!success || unknownField(value, data) !== undefined) refuse();
+    else taken.push(data);
+  }
+  return taken;
 }
 
 /** The first field that an object's schema does not have. */

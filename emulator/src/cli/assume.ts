@@ -1,4 +1,4 @@
-import { LIST_FORMS } from '../api/gateway-routes.js';
+import { LIST_FORMS } from '../api/lists.js';
 import { RATE_LIMIT_RESETS } from '../http/admission.js';
 import type { ServiceOptions } from '../options.js';
 import { oneOf } from './one-of.js';

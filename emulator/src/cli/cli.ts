@@ -2,8 +2,9 @@ import { writeFileSync } from 'node:fs';
 import packageJson from '../../package.json' with { type: 'json' };
 import { isLoopback } from '../base/loopback.js';
 import { createEmulator, type Emulator, type ListeningEmulator } from '../emulator.js';
-import { requestLine } from '../http/request-line.js';
+import { requestLine } from '../http/log/request-line.js';
 import { exec } from './exec.js';
+import { OPTIONS } from './options.js';
 import { type CommandLine, readOptions } from './read-options.js';
 import { emulatorOptions } from './setup.js';
 import { greeting, help, variables } from './texts.js';
@@ -48,7 +49,7 @@ export async function runCommand(args: readonly string[], context: CommandContex
   }
 
   const { options, run } = line;
-  const { port = run === undefined ? 4010 : 0, host = '127.0.0.1' } = options;
+  const { port = run === undefined ? Number(OPTIONS.port.byDefault) : 0, host = OPTIONS.host.byDefault } = options;
   try {
     let listening: ListeningEmulator;
     try {
@@ -91,7 +92,7 @@ function serve(
   { options }: CommandLine,
   { out, env, isTerminal }: CommandContext,
 ): void {
-  const { host = '127.0.0.1', controlToken } = options;
+  const { host = OPTIONS.host.byDefault, controlToken } = options;
   const isClosed = controlToken === undefined && !isLoopback(host);
   out(greeting(url, emulator, { hasSample: options.seedFile === undefined, isClosed }));
   const isColored = isTerminal && !env.NO_COLOR;

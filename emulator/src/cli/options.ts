@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { manualClock } from '../base/clock.js';
+import { resolveSettings } from '../options.js';
 import { PLAN_NAMES } from '../store/account.js';
 import { SUMMARIZERS } from '../store/conversation-records.js';
 
@@ -85,6 +86,9 @@ const pace = z.strictObject(
   { error: 'not tokens per second, or tokens per second:milliseconds' },
 );
 
+/** What the service is without options. */
+const STANDARD = resolveSettings({});
+
 /** All options. The name is the field in the config file; flag and variable are derived from it. */
 export const OPTIONS = {
   port: {
@@ -148,17 +152,25 @@ export const OPTIONS = {
   plan: {
     group: 'service',
     about: 'plan of the account: starter (no Gateway access), agency, enterprise',
-    byDefault: 'agency',
+    byDefault: STANDARD.plan.id,
     ...choice(PLAN_NAMES),
   },
   limits: {
     group: 'service',
     value: 'LIST',
     about: 'rate limits, in requests (or tokens) per minute',
-    byDefault: 'gateway=1000,context=300,compact=20',
+    byDefault: Object.entries(STANDARD.plan.limits)
+      .map((limit) => limit.join('='))
+      .join(','),
     ...pairs(limits, perMinute.read),
   },
-  latency: { group: 'service', value: 'MS', about: 'delay before every response', byDefault: '0', ...whole(3_600_000) },
+  latency: {
+    group: 'service',
+    value: 'MS',
+    about: 'delay before every response',
+    byDefault: String(STANDARD.latency),
+    ...whole(3_600_000),
+  },
   pace: {
     group: 'service',
     value: 'NUMBER[:MS]',
@@ -217,7 +229,7 @@ export const OPTIONS = {
   summarizer: {
     group: 'completions',
     about: 'what writes summaries: extractive, or upstream (a model)',
-    byDefault: 'extractive',
+    byDefault: STANDARD.summarizer,
     ...choice(SUMMARIZERS),
   },
   quiet: { group: 'output', about: 'do not print requests', ...toggle },

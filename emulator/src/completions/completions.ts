@@ -1,7 +1,8 @@
 import { badRequest, notFound } from '../base/errors.js';
 import type { Models } from '../store/models.js';
-import { type Language, type LanguageLoader, TOKENS_PER_MESSAGE, type TokenPieces } from '../text/language.js';
-import type { ChatMessage, CompletionRequest, ModelResponse, ModelSource } from '../upstream/model-source.js';
+import type { LanguageLoader, TokenPieces } from '../text/language.js';
+import { type PromptTokens, promptTokensOf } from '../text/prompt-tokens.js';
+import type { CompletionRequest, ModelResponse, ModelSource } from '../upstream/model-source.js';
 import {
   countedText,
   joinPieces,
@@ -38,59 +39,60 @@ export interface LiveCompletion {
   countTokens: (text: string) => number;
 }
 
+/** What completions are created with. */
+interface CompletionParts {
+  language: LanguageLoader;
+  chat: ScriptedReplies;
+  models: Pick<Models, 'list' | 'get'>;
+  maxTokens: number;
+  source: ModelSource | undefined;
+  ids: { next(prefix: string): string };
+}
+
 /** Creates completions. */
 export class Completions {
-  readonly #language: LanguageLoader;
-  readonly #scripts: ScriptedReplies;
-  readonly #models: Pick<Models, 'list' | 'get'>;
-  readonly #maxTokens: number;
-  readonly #source: ModelSource | undefined;
-  readonly #ids: { next(prefix: string): string };
   readonly #turns = new Turns();
 
-  constructor(
-    language: LanguageLoader,
-    scripts: ScriptedReplies,
-    models: Pick<Models, 'list' | 'get'>,
-    { maxTokens }: { maxTokens: number },
-    source: ModelSource | undefined,
-    ids: { next(prefix: string): string },
-  ) {
-    this.#language = language;
-    this.#scripts = scripts;
-    this.#models = models;
-    this.#maxTokens = maxTokens;
-    this.#source = source;
-    this.#ids = ids;
-  }
+  constructor(private readonly parts: CompletionParts) {}
 
   /**
    * Creates a whole completion. `left` returns a signal that fires if the client disconnects; only an upstream needs
    * it, and creating it is slow.
    */
-  async complete(request: CompletionRequest, disconnected: () => AbortSignal): Promise<Completion> {
-    const completion = await this.begin({ ...request, stream: false }, disconnected);
+  async complete(
+    request: CompletionRequest,
+    disconnected: () => AbortSignal,
+    counted?: (prompt: PromptTokens) => void,
+  ): Promise<Completion> {
+    const completion = await this.begin({ ...request, stream: false }, disconnected, counted);
     return 'response' in completion ? wholeCompletion(completion, disconnected()) : completion;
   }
 
-  /** Starts a completion: live from an upstream, else already whole. */
-  async begin(request: CompletionRequest, disconnected: () => AbortSignal): Promise<Completion | LiveCompletion> {
+  /** Starts a completion: live from an upstream, else already whole. `counted` gets the tokens of its messages. */
+  async begin(
+    request: CompletionRequest,
+    disconnected: () => AbortSignal,
+    counted?: (prompt: PromptTokens) => void,
+  ): Promise<Completion | LiveCompletion> {
+    const { chat, source, maxTokens } = this.parts;
     const window = this.#contextWindow(request.model);
-    const language = await this.#language.load();
+    const language = await this.parts.language.load();
     await this.#turns.wait();
-    const promptTokens = countPrompt(request.messages, language);
+    const prompt = promptTokensOf(request.messages, window, language);
+    counted?.(prompt);
+    const promptTokens = prompt.tokens;
     if (promptTokens > window) {
       const message = `The messages have ${promptTokens} tokens; the context window of ${request.model} is ${window}`;
       throw badRequest('messages', message, 'context_length_exceeded'); // A28
     }
-    const scripted = await this.#scripts.find({ model: request.model, messages: request.messages, sent: request.sent });
-    if (scripted === undefined && this.#source !== undefined) {
-      const response = await this.#source.complete(request, disconnected());
+    const scripted = await chat.find({ model: request.model, messages: request.messages, sent: request.sent });
+    if (scripted === undefined && source !== undefined) {
+      const response = await source.complete(request, disconnected());
       const { model } = request;
-      return { model, answeredBy: this.#source.name, promptTokens, response, countTokens: language.countTokens };
+      return { model, answeredBy: source.name, promptTokens, response, countTokens: language.countTokens };
     }
     const content = scripted?.content ?? extractiveReply(request.messages, language);
-    const limit = Math.min(request.max_tokens ?? this.#maxTokens, window - promptTokens);
+    const limit = Math.min(request.max_tokens ?? maxTokens, window - promptTokens);
     const tokens = language.tokenPieces(content, limit);
     const toolCalls = (scripted?.toolCalls ?? []).map((call) => this.#toolCall(call));
     return {
@@ -106,14 +108,14 @@ export class Completions {
 
   #toolCall({ id, function: { name, arguments: given = {} } }: ScriptedToolCall): ToolCall {
     const text = typeof given === 'string' ? given : JSON.stringify(given);
-    return { id: id ?? this.#ids.next('call'), type: 'function', function: { name, arguments: text } };
+    return { id: id ?? this.parts.ids.next('call'), type: 'function', function: { name, arguments: text } };
   }
 
   /** The context window of a model. Throws a 404 for an unknown one. */
   #contextWindow(model: string): number {
-    const known = this.#models.get(model);
+    const known = this.parts.models.get(model);
     if (known !== undefined) return known.contextWindow;
-    const names = this.#models
+    const names = this.parts.models
       .list()
       .map(({ id }) => id)
       .join(', ');
@@ -142,8 +144,4 @@ export function usageOf(promptTokens: number, completionTokens: number) {
     completion_tokens: completionTokens,
     total_tokens: promptTokens + completionTokens,
   };
-}
-
-function countPrompt(messages: readonly ChatMessage[], language: Language): number {
-  return messages.reduce((sum, message) => sum + language.countTokens(message.content) + TOKENS_PER_MESSAGE, 0);
 }

@@ -2,10 +2,13 @@ import type { Clock } from '../base/clock.js';
 import { notFound } from '../base/errors.js';
 import { runSync, type Sliced, Slices } from '../base/slices.js';
 import type {
+  CompactionReceipt,
   ConversationState,
   MessageRecord,
   PinCategory,
   PinnedMemoryItem,
+  Statement,
+  SummarizerName,
   SummaryVersion,
 } from '../store/conversation-records.js';
 import type { Conversations } from '../store/conversations.js';
@@ -24,7 +27,9 @@ import {
   totalTokens,
 } from './compaction/compact.js';
 import {
+  accountOf,
   compactionState,
+  contentsOf,
   contextTokensWith,
   type Draft,
   leftOut,
@@ -34,41 +39,34 @@ import {
   statusOf,
 } from './draft.js';
 import { MessageTokens } from './message-tokens.js';
+import { lostFrom } from './receipts.js';
 import type { CompactionOutcome, ContextMetadata } from './responses.js';
 import type { Summarizer } from './summarizer.js';
 
+/** What contexts are computed with. */
+interface ContextParts {
+  conversations: Conversations;
+  language: LanguageLoader;
+  ids: IdSource;
+  clock: Clock;
+  summarizer: Summarizer | undefined;
+}
+
 /** The contexts of conversations: summary, pins, exclusions and metadata, and the operations that change them. */
 export class ConversationContexts {
-  readonly #conversations: Conversations;
-  readonly #language: LanguageLoader;
-  readonly #ids: IdSource;
-  readonly #clock: Clock;
-  readonly #summarizer: Summarizer | undefined;
   readonly #tokens = new MessageTokens();
   /** Cached per record. A changed message is a new record, so an extraction never goes stale. */
   readonly #extractions = new WeakMap<MessageRecord, Extraction>();
   readonly #slices = new Slices();
 
-  constructor(
-    conversations: Conversations,
-    language: LanguageLoader,
-    ids: IdSource,
-    clock: Clock,
-    summarizer: Summarizer | undefined,
-  ) {
-    this.#summarizer = summarizer;
-    this.#conversations = conversations;
-    this.#language = language;
-    this.#ids = ids;
-    this.#clock = clock;
-  }
+  constructor(private readonly parts: ContextParts) {}
 
   summary(state: ConversationState): RollingSummary {
     return renderSummary(state.summary, state);
   }
 
   async metadata(conversationId: string): Promise<ContextMetadata> {
-    const language = await this.#language.load();
+    const language = await this.parts.language.load();
     const state = await this.#counted(conversationId, language);
     const messages = this.#compactable(state, language);
     const total = totalTokens(messages);
@@ -86,7 +84,7 @@ export class ConversationContexts {
 
   /** The status of each message: in full, only in the summary, pinned, or excluded. */
   async messageStatuses(conversationId: string): Promise<{ tokens: number; status: MessageStatus }[]> {
-    const language = await this.#language.load();
+    const language = await this.parts.language.load();
     return this.#compactable(await this.#counted(conversationId, language), language).map((message) => ({
       tokens: message.tokens,
       status: statusOf(message),
@@ -95,7 +93,7 @@ export class ConversationContexts {
 
   /** All statements of the messages that no later message revoked: what a summary without a limit would contain. */
   async statements(conversationId: string): Promise<SummaryItem[]> {
-    const language = await this.#language.load();
+    const language = await this.parts.language.load();
     const work = function* (this: ConversationContexts): Sliced<SummaryItem[]> {
       const messages = yield* this.#readMessages(this.#state(conversationId), language);
       return yield* statementsOf(messages, language.countingTokens);
@@ -103,25 +101,44 @@ export class ConversationContexts {
     return this.#slices.run(work.call(this));
   }
 
-  async compact(conversationId: string, level: CompactionLevel): Promise<CompactionOutcome> {
-    const language = await this.#language.load();
+  /** The statements that the context does not contain, of all that `statements` returns. */
+  async lost(conversationId: string, statements: readonly SummaryItem[]): Promise<Statement[]> {
+    const language = await this.parts.language.load();
+    const state = await this.#counted(conversationId, language);
+    const messages = this.#compactable(state, language);
+    return this.#slices.run(lostFrom(contentsOf(messages, state.summary, statements)));
+  }
+
+  /** Compacts a conversation, and keeps a receipt. `requestId` is the request that asks for it. */
+  async compact(
+    conversationId: string,
+    level: CompactionLevel,
+    requestId?: string | undefined,
+  ): Promise<CompactionOutcome> {
+    const language = await this.parts.language.load();
     const work = (): Sliced<Draft> => this.#draft(conversationId, level, language);
-    const summarizer = this.#summarizer;
-    if (summarizer === undefined) {
-      return this.#retryOnChange(conversationId, work, (draft) => this.#commit(draft, 'extractive'));
-    }
+    const accounted = function* (this: ConversationContexts, items?: (draft: Draft) => SummaryItem[] | undefined) {
+      const extracted = yield* work();
+      const written = items?.(extracted);
+      const draft = written === undefined ? extracted : { ...extracted, after: { ...extracted.after, items: written } };
+      const summarizer: SummarizerName = written === undefined ? 'extractive' : 'upstream';
+      return { draft, summarizer, account: yield* accountOf(draft) };
+    };
+    const commit = ({ draft, summarizer, account }: Accounted): CompactionOutcome =>
+      this.#commit(draft, summarizer, { ...account, requestId });
+    const summarizer = this.parts.summarizer;
+    if (summarizer === undefined) return this.#retryOnChange(conversationId, () => accounted.call(this), commit);
     const draft = await this.#retryOnChange(conversationId, work, (draft) => draft);
-    const folded = this.#conversations.messages(conversationId).slice(0, draft.after.folded);
+    const folded = this.parts.conversations.messages(conversationId).slice(0, draft.after.folded);
     const seen = folded.filter((_, i) => draft.messages[i]?.live && !draft.messages[i]?.pinned);
     const isKnown = draft.sourceHash === draft.state.summarySourceHash;
     const items = isKnown ? undefined : await summarizer(seen, draft.after.budget);
-    return this.#retryOnChange(conversationId, work, (now) => {
+    const usable = (now: Draft): SummaryItem[] | undefined => {
       // The conversation may have changed while the model was writing. Its summary is then out of date.
-      const usable =
-        items !== undefined && now.sourceHash === draft.sourceHash && now.state.version === draft.state.version;
-      if (!usable || contextTokensWith(now, items) > now.previous) return this.#commit(now, 'extractive');
-      return this.#commit({ ...now, after: { ...now.after, items } }, 'upstream');
-    });
+      const isSame = now.sourceHash === draft.sourceHash && now.state.version === draft.state.version;
+      return items !== undefined && isSame && contextTokensWith(now, items) <= now.previous ? items : undefined;
+    };
+    return this.#retryOnChange(conversationId, () => accounted.call(this, usable), commit);
   }
 
   /**
@@ -130,7 +147,7 @@ export class ConversationContexts {
    */
   async #retryOnChange<D, T>(conversationId: string, work: () => Sliced<D>, finish: (done: D) => T): Promise<T> {
     const revision = (): string =>
-      `${JSON.stringify(this.#state(conversationId))} ${this.#conversations.countMessages(conversationId)}`;
+      `${JSON.stringify(this.#state(conversationId))} ${this.parts.conversations.countMessages(conversationId)}`;
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const before = revision();
       const done = await this.#slices.run(work());
@@ -145,27 +162,32 @@ export class ConversationContexts {
     const messages = yield* this.#readMessages(state, language);
     const previous = contextTokens(messages, state.summary);
     const extracted = yield* compact(messages, level, compactionState(state), language.countingTokens);
-    const sourceHash = this.#summarizer === undefined ? '' : sourceHashOf(messages, extracted.folded, level);
+    const sourceHash = this.parts.summarizer === undefined ? '' : sourceHashOf(messages, extracted.folded, level);
     // A model's summary of the same messages stays: a new one would differ only in wording.
-    const stays = this.#summarizer !== undefined && sourceHash === state.summarySourceHash;
+    const stays = this.parts.summarizer !== undefined && sourceHash === state.summarySourceHash;
     const after = stays ? compactionState(state) : extracted;
-    return { level, state, messages, previous, after, sourceHash };
+    return { level, state, messages, previous, after, statements: extracted.statements, sourceHash };
   }
 
-  #commit(draft: Draft, summarizer: 'extractive' | 'upstream'): CompactionOutcome {
+  #commit(
+    draft: Draft,
+    summarizer: SummarizerName,
+    account: Accounted['account'] & { requestId: string | undefined },
+  ): CompactionOutcome {
     const { level, state, messages, previous, after, sourceHash } = draft;
-    const lastCompactionAt = new Date(this.#clock.now()).toISOString();
+    const lastCompactionAt = new Date(this.parts.clock.now()).toISOString();
     const next = { ...state, leftOut: leftOut(messages, after.folded), lastCompactionAt };
-    if (this.#summarizer !== undefined) next.summarySourceHash = sourceHash;
+    if (this.parts.summarizer !== undefined) next.summarySourceHash = sourceHash;
     const newTokenCount = contextTokensWith(draft, after.items);
-    const total = totalTokens(messages);
-    const summaryUpdated = this.#save(
-      next,
-      after,
-      { cause: level, summarizer },
-      { previous, total, now: newTokenCount },
-    );
+    const tokens = { previous, total: totalTokens(messages), now: newTokenCount };
     const counts = { previousTokenCount: previous, newTokenCount, tokensRemoved: previous - newTokenCount };
+    const summaryUpdated = this.parts.conversations.together(() => {
+      const isUpdated = this.#save(next, after, { cause: level, summarizer }, tokens);
+      const { version } = this.#state(state.id);
+      const facts = { at: lastCompactionAt, level, summarizer, version, ...counts, summaryUpdated: isUpdated };
+      this.parts.conversations.keepReceipt(state.id, { ...facts, ...account });
+      return isUpdated;
+    });
     return { result: { success: true, ...counts, summaryUpdated }, summarizer };
   }
 
@@ -177,15 +199,15 @@ export class ConversationContexts {
     const item: PinnedMemoryItem =
       pinned === undefined
         ? {
-            id: this.#ids.next('pin'),
+            id: this.parts.ids.next('pin'),
             messageId,
             content: message.content,
             category,
-            pinnedAt: new Date(this.#clock.now()).toISOString(),
+            pinnedAt: new Date(this.parts.clock.now()).toISOString(),
           }
         : { ...pinned, category };
     const pins = pinned === undefined ? [...state.pins, item] : state.pins.map((pin) => (pin === pinned ? item : pin));
-    this.#conversations.save({ ...state, pins });
+    this.parts.conversations.save({ ...state, pins });
     return item;
   }
 
@@ -194,12 +216,12 @@ export class ConversationContexts {
     if (!state.pins.some((pin) => pin.messageId === messageId)) {
       throw notFound('messageId', 'This message is not pinned in the conversation', 'pin_not_found');
     }
-    this.#conversations.save({ ...state, pins: state.pins.filter((pin) => pin.messageId !== messageId) });
+    this.parts.conversations.save({ ...state, pins: state.pins.filter((pin) => pin.messageId !== messageId) });
   }
 
   /** Excluding removes the message from the summary at once. Including lets the next compaction summarize it again. */
   async exclude(conversationId: string, messageId: string, exclude: boolean): Promise<void> {
-    const language = await this.#language.load();
+    const language = await this.parts.language.load();
     const work = (): Sliced<CompactionState | undefined> =>
       this.#summaryWithout(conversationId, exclude ? messageId : undefined, language);
     await this.#retryOnChange(conversationId, work, (after) => {
@@ -208,9 +230,9 @@ export class ConversationContexts {
       const previous = contextTokens(this.#compactable(state, language), state.summary);
       // A message that is included again is in the context in full until a compaction summarizes it.
       const leftOut = exclude ? [...new Set([...state.leftOut, messageId])] : state.leftOut;
-      this.#conversations.together(() => {
-        this.#conversations.saveMessage(conversationId, { ...message, excluded: exclude });
-        this.#conversations.save({ ...state, leftOut });
+      this.parts.conversations.together(() => {
+        this.parts.conversations.saveMessage(conversationId, { ...message, excluded: exclude });
+        this.parts.conversations.save({ ...state, leftOut });
         if (after === undefined) return;
         const now = this.#compactable({ ...state, leftOut }, language);
         const tokens = { previous, total: totalTokens(now), now: contextTokens(now, after.items) };
@@ -252,12 +274,12 @@ export class ConversationContexts {
       folded: after.folded,
       summaryBudget: after.budget,
       version: changed ? state.version + 1 : state.version,
-      lastUpdated: changed ? new Date(this.#clock.now()).toISOString() : state.lastUpdated,
+      lastUpdated: changed ? new Date(this.parts.clock.now()).toISOString() : state.lastUpdated,
     };
-    this.#conversations.together(() => {
-      this.#conversations.save(next);
+    this.parts.conversations.together(() => {
+      this.parts.conversations.save(next);
       if (!changed) return;
-      this.#conversations.keepVersion(state.id, {
+      this.parts.conversations.keepVersion(state.id, {
         summary: this.summary(next),
         ...by,
         totalTokens: tokens.total,
@@ -271,7 +293,7 @@ export class ConversationContexts {
   #compactable(state: ConversationState, language: Language): StoredMessage[] {
     const pinned = new Set(state.pins.map((pin) => pin.messageId));
     const leftOut = new Set(state.leftOut);
-    return this.#conversations.messages(state.id).map((message, i) => ({
+    return this.parts.conversations.messages(state.id).map((message, i) => ({
       id: message.id,
       role: message.role,
       summarized: i < state.folded && !leftOut.has(message.id),
@@ -284,7 +306,7 @@ export class ConversationContexts {
 
   /** The messages, after the slow work on them (counting tokens and extracting candidates) is done in slices. */
   *#readMessages(state: ConversationState, language: Language): Sliced<StoredMessage[]> {
-    for (const message of this.#conversations.messages(state.id)) {
+    for (const message of this.parts.conversations.messages(state.id)) {
       yield* this.#tokens.counting(message, language);
       if (!message.excluded) yield* this.#readMessage(message, language);
       yield;
@@ -303,23 +325,30 @@ export class ConversationContexts {
 
   /** The state of the conversation, read after the tokens of its messages are counted. */
   async #counted(conversationId: string, language: Language): Promise<ConversationState> {
-    const messages = this.#conversations.messages(this.#state(conversationId).id);
+    const messages = this.parts.conversations.messages(this.#state(conversationId).id);
     await this.#slices.run(this.#tokens.countingAll(messages, language));
     return this.#state(conversationId);
   }
 
   #state(conversationId: string): ConversationState {
-    const state = this.#conversations.state(conversationId);
+    const state = this.parts.conversations.state(conversationId);
     if (state === undefined)
       throw notFound('conversationId', 'The conversation does not exist', 'conversation_not_found');
     return state;
   }
 
   #message(conversationId: string, messageId: string): MessageRecord {
-    const message = this.#conversations.message(conversationId, messageId);
+    const message = this.parts.conversations.message(conversationId, messageId);
     if (message === undefined) throw notFound('messageId', 'The message does not exist', 'message_not_found');
     return message;
   }
+}
+
+/** A draft with what its receipt says. */
+interface Accounted {
+  draft: Draft;
+  summarizer: SummarizerName;
+  account: Pick<CompactionReceipt, 'recognised' | 'messages' | 'kept' | 'lost'>;
 }
 
 /** Attempts in slices before the work runs in one go. */

@@ -1,12 +1,15 @@
 import { hash } from 'node:crypto';
-import type { ConversationState } from '../store/conversation-records.js';
+import type { Sliced } from '../base/slices.js';
+import type { CompactionReceipt, ConversationState } from '../store/conversation-records.js';
 import type { SummaryItem } from '../store/summary.js';
 import {
   type CompactableMessage,
   type CompactionLevel,
   type CompactionState,
   contextTokens,
+  isRecent,
 } from './compaction/compact.js';
+import { type ContextContents, keptAndLost } from './receipts.js';
 
 /** A message as compaction sees it, with its id. */
 export type StoredMessage = CompactableMessage & { id: string };
@@ -28,6 +31,8 @@ export interface Draft {
   /** Tokens of the context before the compaction. */
   previous: number;
   after: CompactionState;
+  /** The statements of its messages that no later message revokes. */
+  statements: SummaryItem[];
   /** Identifies the folded messages and their exclusions and pins. The same hash gives the same summary. */
   sourceHash: string;
 }
@@ -52,8 +57,38 @@ export function sourceHashOf(messages: readonly StoredMessage[], folded: number,
 }
 
 /** Tokens of the context if its summary consisted of these items. */
-export function contextTokensWith({ messages, after }: Draft, items: readonly SummaryItem[]): number {
+export function contextTokensWith(draft: Draft, items: readonly SummaryItem[]): number {
+  return contextTokens(messagesAfter(draft), items);
+}
+
+/** What the context contains. */
+export function contentsOf(
+  messages: readonly StoredMessage[],
+  summary: readonly SummaryItem[],
+  statements: readonly SummaryItem[],
+): ContextContents {
+  const inFull = new Set(messages.filter((message) => message.pinned || isRecent(message)).map(({ id }) => id));
+  return { summary, statements, isInFull: (id) => inFull.has(id) };
+}
+
+/** What the receipt of a compaction says of messages and statements. */
+export function* accountOf(draft: Draft): Sliced<Account> {
+  const { messages, state, statements, after } = draft;
+  const now = messagesAfter(draft);
+  const quoted = new Set(after.items.map(({ messageId }) => messageId));
+  const isGone = (message: StoredMessage): boolean => statusOf(message) === 'summarized' && !quoted.has(message.id);
+  const statementsKept = yield* keptAndLost(
+    contentsOf(messages, state.summary, statements),
+    contentsOf(now, after.items, statements),
+  );
+  const live = now.filter((message) => statusOf(message) !== 'excluded').length;
+  return { recognised: statements.length, messages: { live, gone: now.filter(isGone).length }, ...statementsKept };
+}
+
+type Account = Pick<CompactionReceipt, 'recognised' | 'messages' | 'kept' | 'lost'>;
+
+/** The messages as they are in the context after the compaction. */
+function messagesAfter({ messages, after }: Draft): StoredMessage[] {
   const out = new Set(leftOut(messages, after.folded));
-  const folded = messages.map((message, i) => ({ ...message, summarized: i < after.folded && !out.has(message.id) }));
-  return contextTokens(folded, items);
+  return messages.map((message, i) => ({ ...message, summarized: i < after.folded && !out.has(message.id) }));
 }

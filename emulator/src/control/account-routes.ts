@@ -1,28 +1,36 @@
 import * as z from 'zod/mini';
-import { HttpError } from '../base/errors.js';
 import { PLANS } from '../store/account.js';
 import { accountBody, keyBody, sessionBody, workspaceSchema } from './bodies.js';
-import { type ControlledEmulator, type ControlRoutes, checkedBody, found, idOf } from './control-routes.js';
+import { type ControlMethods, type ControlRoutes, checkedBody, deletion, found, idOf } from './control-routes.js';
+import type { EmulatorParts } from './parts.js';
 import {
   accountResponse,
   keysResponse,
   newKeyResponse,
-  ok,
   planResponse,
   sessionResponse,
   workspaceRecord,
 } from './responses.js';
 
 /** The service's dashboard as endpoints: plan, keys, users and workspaces. */
-export function accountRoutes(routes: ControlRoutes, emulator: ControlledEmulator): void {
-  const { account, apiKeys, sessions, workspaces } = emulator;
+export function accountRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
+  routes.route('/account', accountMethods(parts));
+  routes.route('/keys', keyListMethods(parts));
+  routes.route('/keys/:id', keyMethods(parts));
+  routes.route('/sessions', sessionMethods(parts));
+  routes.route('/users', userMethods(parts));
+  routes.route('/workspaces', workspaceMethods(parts));
+  routes.route('/workspaces/:id/members/:userId', memberMethods(parts));
+}
 
-  routes.route('/account', {
+/** `/account` */
+function accountMethods({ stores: { account } }: EmulatorParts): ControlMethods {
+  return {
     GET: {
       id: 'getAccount',
       summary: 'Get the plan, and the available plans',
       responses: { 200: accountResponse },
-      handle: (c) => c.json({ plan: account.plan, plans: PLANS }),
+      handle: () => ({ plan: account.plan, plans: PLANS }),
     },
     PUT: {
       id: 'setPlan',
@@ -31,17 +39,20 @@ export function accountRoutes(routes: ControlRoutes, emulator: ControlledEmulato
       responses: { 200: planResponse },
       handle: async (c) => {
         account.setPlan((await checkedBody(c, accountBody)).plan);
-        return c.json({ plan: account.plan });
+        return { plan: account.plan };
       },
     },
-  });
+  };
+}
 
-  routes.route('/keys', {
+/** `/keys` */
+function keyListMethods({ stores: { apiKeys } }: EmulatorParts): ControlMethods {
+  return {
     GET: {
       id: 'listKeys',
       summary: 'List API keys with their prefixes',
       responses: { 200: keysResponse },
-      handle: (c) => c.json(apiKeys.list()),
+      handle: () => apiKeys.list(),
     },
     POST: {
       id: 'createKey',
@@ -52,56 +63,70 @@ export function accountRoutes(routes: ControlRoutes, emulator: ControlledEmulato
         const { kind, ...options } = await checkedBody(c, keyBody);
         const key = apiKeys.create(kind, options);
         // The only response that ever contains the key.
-        return c.json({ ...apiKeys.get(key), key }, 201, { 'cache-control': 'no-store' });
+        c.header('cache-control', 'no-store');
+        return { ...apiKeys.get(key), key };
       },
     },
-  });
-  routes.route('/keys/:id', {
-    DELETE: {
-      id: 'deleteKey',
-      summary: 'Delete an API key; it stops working immediately',
-      responses: { 200: ok },
-      handle: (c) => {
-        if (!apiKeys.delete(idOf(c))) throw new HttpError(404, 'there is no such key');
-        return c.json({ ok: true });
-      },
-    },
-  });
+  };
+}
 
-  routes.route('/sessions', {
+/** `/keys/:id` */
+function keyMethods({ stores: { apiKeys } }: EmulatorParts): ControlMethods {
+  return {
+    DELETE: {
+      ...deletion('deleteKey', 'key', (c) => apiKeys.delete(idOf(c))),
+      summary: 'Delete an API key; it stops working immediately',
+    },
+  };
+}
+
+/** `/sessions` */
+function sessionMethods({ stores: { sessions } }: EmulatorParts): ControlMethods {
+  return {
     POST: {
       id: 'createSession',
       summary: 'Create a session for a user; without an id, for a new user',
       body: sessionBody,
       responses: { 201: sessionResponse },
-      handle: async (c) => c.json(sessions.create(await checkedBody(c, sessionBody)), 201),
+      handle: async (c) => sessions.create(await checkedBody(c, sessionBody)),
     },
-  });
+  };
+}
 
-  routes.route('/users', {
+/** `/users` */
+function userMethods({ stores: { sessions } }: EmulatorParts): ControlMethods {
+  return {
     GET: {
       id: 'listUsers',
       summary: 'List the ids of all users who have a session',
       responses: { 200: z.array(z.string()) },
-      handle: (c) => c.json(sessions.users()),
+      handle: () => sessions.users(),
     },
-  });
-  routes.route('/workspaces', {
+  };
+}
+
+/** `/workspaces` */
+function workspaceMethods({ stores: { workspaces } }: EmulatorParts): ControlMethods {
+  return {
     GET: {
       id: 'listWorkspaces',
       summary: 'List workspaces',
       responses: { 200: z.array(workspaceRecord) },
-      handle: (c) => c.json(workspaces.list()),
+      handle: () => workspaces.list(),
     },
     POST: {
       id: 'createWorkspace',
       summary: 'Create a workspace; by default, its member is the first user',
       body: workspaceSchema,
       responses: { 201: workspaceRecord },
-      handle: async (c) => c.json(workspaces.create(await checkedBody(c, workspaceSchema)), 201),
+      handle: async (c) => workspaces.create(await checkedBody(c, workspaceSchema)),
     },
-  });
-  routes.route('/workspaces/:id/members/:userId', {
+  };
+}
+
+/** `/workspaces/:id/members/:userId` */
+function memberMethods({ stores: { workspaces } }: EmulatorParts): ControlMethods {
+  return {
     PUT: {
       id: 'addMember',
       summary: 'Add a member to a workspace',
@@ -109,7 +134,7 @@ export function accountRoutes(routes: ControlRoutes, emulator: ControlledEmulato
       handle: (c) => {
         const { id } = found(workspaces.get(idOf(c)), 'workspace');
         workspaces.addMember(id, idOf(c, 'userId'));
-        return c.json(workspaces.get(id));
+        return workspaces.get(id);
       },
     },
     DELETE: {
@@ -119,8 +144,8 @@ export function accountRoutes(routes: ControlRoutes, emulator: ControlledEmulato
       handle: (c) => {
         const { id } = found(workspaces.get(idOf(c)), 'workspace');
         workspaces.removeMember(id, idOf(c, 'userId'));
-        return c.json(workspaces.get(id));
+        return workspaces.get(id);
       },
     },
-  });
+  };
 }

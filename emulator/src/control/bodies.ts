@@ -9,18 +9,19 @@ import { PLAN_NAMES } from '../store/account.js';
 import { API_KEY_KINDS } from '../store/api-keys.js';
 import { MESSAGE_ROLES, PIN_CATEGORIES } from '../store/conversation-records.js';
 import { MEMORY_TYPES } from '../store/memory.js';
+import { COSTS_BY } from './page/cost.js';
 
 const rate = z.number().check(z.gte(0));
 
+/** A message to store. */
+export const messageSchema = z.object({
+  id: z.optional(text),
+  role: z.enum(MESSAGE_ROLES),
+  content: z.string(),
+  createdAt: z.optional(z.string()),
+});
 /** A list of messages to store. */
-export const messageListSchema = z.array(
-  z.object({
-    id: z.optional(text),
-    role: z.enum(MESSAGE_ROLES),
-    content: z.string(),
-    createdAt: z.optional(z.string()),
-  }),
-);
+export const messageListSchema = z.array(messageSchema);
 /** A list of messages, wrapped in an object. */
 export const messagesSchema = z.object({ messages: messageListSchema });
 /** A conversation to create. */
@@ -190,6 +191,68 @@ export const overviewQuery = z.object({
 export const pinBody = z.object({ category: z.optional(z.enum(PIN_CATEGORIES)) });
 export const messageChange = z.object({ excluded: z.boolean() });
 export const memoryChange = z.object({ content: z.optional(text), isActive: z.optional(z.boolean()) });
+const number = (pattern: RegExp, error: string) => z.string().check(z.regex(pattern, error));
+const pageSize = number(/^[1-9]\d{0,2}$|^1000$/, 'a whole number from 1 to 1000');
+const timeText = z.string().check(z.refine((given) => given === '' || isTime(given), 'not a time'));
+/** Which requests of the log. */
+const filterShape = {
+  q: z.optional(described('A text in the path, the headers or the bodies.', z.string())),
+  code: z.optional(z.string()),
+  status: z.optional(
+    z.string().check(z.regex(/^(?:[1-5]\d\d|[1-5]xx|ok|failed|)$/, 'a status such as 429, or 4xx, 5xx, ok, failed')),
+  ),
+  conversation: z.optional(z.string()),
+  key: z.optional(described('The name of the API key, or the user of the session.', z.string())),
+  model: z.optional(z.string()),
+  from: z.optional(timeText),
+  to: z.optional(timeText),
+  fault: z.optional(described('Only those to which a fault was applied.', z.enum(['true', 'false']))),
+};
+/** What to find in the log. */
+export const findRequestsQuery = z.object({
+  ...filterShape,
+  before: z.optional(described('Only those before this request.', z.string())),
+  limit: z.optional(pageSize),
+});
+/** What to find in conversations. */
+export const findConversationsQuery = z.object({
+  q: z.optional(described('Words. The id or one message contains all of them.', z.string())),
+  offset: z.optional(number(/^\d{1,9}$/, 'a whole number')),
+  limit: z.optional(pageSize),
+});
+export const costQuery = z.object({
+  by: z.optional(z.enum(COSTS_BY)),
+  from: z.optional(described('A day such as 2026-01-31.', z.string())),
+  to: z.optional(z.string()),
+});
+const maskList = z
+  .string()
+  .check(z.regex(/^(?:(?:keys|prompts)(?:,(?:keys|prompts))*)?$/, 'keys, prompts, or both with a comma'));
+const exportShape = {
+  ...filterShape,
+  requests: z.optional(
+    described('Ids, separated by commas, or `none`. By default, all that the filter finds.', z.string()),
+  ),
+  mask: z.optional(maskList),
+};
+/** What to export. */
+export const caseQuery = z.object({
+  ...exportShape,
+  state: z.optional(described('`false` leaves the stored data out.', z.enum(['true', 'false']))),
+  note: z.optional(z.string()),
+});
+export const harQuery = z.object(exportShape);
+export const openCaseQuery = z.object({
+  rearm: z.optional(
+    described(
+      '`true`: the faults of its requests become rules for the next requests like them.',
+      z.enum(['true', 'false']),
+    ),
+  ),
+});
+export const contentQuery = z.object({
+  bytes: z.optional(described('Only the first bytes.', number(/^\d{1,12}$/, 'a whole number'))),
+});
 export const requestsQuery = z.object({
   after: z.optional(z.string()),
   limit: z.optional(z.string().check(z.regex(/^[1-9]\d*$/))),

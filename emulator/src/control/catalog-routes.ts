@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
 import { integrationRecord, presetRecord } from '../api/schemas.js';
-import { HttpError } from '../base/errors.js';
 import {
   activeReply,
   integrationSchema,
@@ -10,81 +9,117 @@ import {
   replyInJson,
   replySchema,
 } from './bodies.js';
-import { type ControlledEmulator, type ControlRoutes, checkedBody, idOf } from './control-routes.js';
-import { executionList, idResponse, integrationList, ok, presetList } from './responses.js';
+import { type ControlMethods, type ControlRoutes, checkedBody, deletion, idOf } from './control-routes.js';
+import type { EmulatorParts } from './parts.js';
+import { executionList, idResponse, integrationList, presetList } from './responses.js';
 
 /** The contents of the Gateway: models, presets, integrations and scripted replies. */
-export function catalogRoutes(
-  routes: ControlRoutes,
-  { models, presets, integrations, chat }: ControlledEmulator,
-): void {
-  routes.route('/models', {
+export function catalogRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
+  routes.route('/models', modelListMethods(parts));
+  routes.route('/models/:id', modelMethods(parts));
+  routes.route('/presets', presetListMethods(parts));
+  routes.route('/presets/:id', presetMethods(parts));
+  routes.route('/integrations', integrationListMethods(parts));
+  routes.route('/integrations/executions', executionMethods(parts));
+  routes.route('/integrations/:id', integrationMethods(parts));
+  routes.route('/replies', replyListMethods(parts));
+  routes.route('/replies/:id', replyMethods(parts));
+}
+
+/** `/models` */
+function modelListMethods({ stores: { models } }: EmulatorParts): ControlMethods {
+  return {
     GET: {
       id: 'listModels',
       summary: 'List models',
       responses: { 200: z.array(modelSchema) },
-      handle: (c) => c.json(models.list()),
+      handle: () => models.list(),
     },
     POST: {
       id: 'createModel',
       summary: 'Create a model',
       body: modelSchema,
       responses: { 201: modelSchema },
-      handle: async (c) => c.json(models.create(await checkedBody(c, modelSchema)), 201),
+      handle: async (c) => models.create(await checkedBody(c, modelSchema)),
     },
-  });
-  routes.route('/models/:id', { DELETE: deleteEndpoint('deleteModel', 'custom model', (id) => models.delete(id)) });
+  };
+}
 
-  routes.route('/presets', {
+/** `/models/:id` */
+function modelMethods({ stores: { models } }: EmulatorParts): ControlMethods {
+  return { DELETE: deletion('deleteModel', 'custom model', (c) => models.delete(idOf(c))) };
+}
+
+/** `/presets` */
+function presetListMethods({ stores: { presets } }: EmulatorParts): ControlMethods {
+  return {
     GET: {
       id: 'listAllPresets',
       summary: 'List presets with their templates',
       responses: { 200: presetList },
-      handle: (c) => c.json(presets.list()),
+      handle: () => presets.list(),
     },
     POST: {
       id: 'createPreset',
       summary: 'Create a preset',
       body: presetSchema,
       responses: { 201: presetRecord },
-      handle: async (c) => c.json(presets.create(await checkedBody(c, presetSchema)), 201),
+      handle: async (c) => presets.create(await checkedBody(c, presetSchema)),
     },
-  });
-  routes.route('/presets/:id', { DELETE: deleteEndpoint('deletePreset', 'preset', (id) => presets.delete(id)) });
+  };
+}
 
-  routes.route('/integrations', {
+/** `/presets/:id` */
+function presetMethods({ stores: { presets } }: EmulatorParts): ControlMethods {
+  return { DELETE: deletion('deletePreset', 'preset', (c) => presets.delete(idOf(c))) };
+}
+
+/** `/integrations` */
+function integrationListMethods({ stores: { integrations } }: EmulatorParts): ControlMethods {
+  return {
     GET: {
       id: 'listAllIntegrations',
       summary: 'List integrations with their actions',
       responses: { 200: integrationList },
-      handle: (c) => c.json(integrations.list()),
+      handle: () => integrations.list(),
     },
     POST: {
       id: 'createIntegration',
       summary: 'Create an integration',
       body: integrationSchema,
       responses: { 201: integrationRecord },
-      handle: async (c) => c.json(integrations.create(await checkedBody(c, integrationSchema)), 201),
+      handle: async (c) => integrations.create(await checkedBody(c, integrationSchema)),
     },
-  });
-  routes.route('/integrations/executions', {
+  };
+}
+
+/** `/integrations/executions` */
+function executionMethods({ stores: { integrations } }: EmulatorParts): ControlMethods {
+  return {
     GET: {
       id: 'listExecutions',
       summary: 'List executed actions of integrations, oldest first',
       responses: { 200: executionList },
-      handle: (c) => c.json(integrations.executions()),
+      handle: () => integrations.executions(),
     },
-  });
-  routes.route('/integrations/:id', {
-    DELETE: deleteEndpoint('deleteIntegration', 'custom integration', (id) => integrations.delete(id)),
-  });
+  };
+}
 
-  routes.route('/replies', {
+/** `/integrations/:id` */
+function integrationMethods({ stores: { integrations } }: EmulatorParts): ControlMethods {
+  return {
+    DELETE: deletion('deleteIntegration', 'custom integration', (c) => integrations.delete(idOf(c))),
+  };
+}
+
+/** `/replies` */
+function replyListMethods({ chat }: EmulatorParts): ControlMethods {
+  return {
     GET: {
       id: 'listReplies',
       summary: 'List scripted replies, in the order in which they are tried',
       responses: { 200: z.array(activeReply) },
-      handle: (c) => c.json(chat.list().map(replyInJson)),
+      handle: () => chat.list().map(replyInJson),
     },
     POST: {
       id: 'addReply',
@@ -93,35 +128,20 @@ export function catalogRoutes(
       responses: { 201: idResponse },
       handle: async (c) => {
         const { match, reply } = replyFrom(await checkedBody(c, replySchema));
-        return c.json({ id: chat.add(match, reply) }, 201);
+        return { id: chat.add(match, reply) };
       },
     },
     DELETE: {
       id: 'clearReplies',
       summary: 'Delete all scripted replies',
-      responses: { 200: ok },
-      handle: (c) => {
+      handle: () => {
         chat.clear();
-        return c.json({ ok: true });
       },
     },
-  });
-  routes.route('/replies/:id', { DELETE: deleteEndpoint('removeReply', 'scripted reply', (id) => chat.remove(id)) });
+  };
 }
 
-/** An endpoint that deletes one record. */
-function deleteEndpoint(
-  id: string,
-  what: string,
-  remove: (id: string) => boolean,
-): Parameters<ControlRoutes['route']>[1][string] {
-  return {
-    id,
-    summary: `Delete a ${what}`,
-    responses: { 200: ok },
-    handle: (c) => {
-      if (!remove(idOf(c))) throw new HttpError(404, `there is no such ${what}`);
-      return c.json({ ok: true });
-    },
-  };
+/** `/replies/:id` */
+function replyMethods({ chat }: EmulatorParts): ControlMethods {
+  return { DELETE: deletion('removeReply', 'scripted reply', (c) => chat.remove(idOf(c))) };
 }

@@ -1,55 +1,19 @@
 import { type Context, Hono } from 'hono';
 import type * as z from 'zod/mini';
 import { checked, parseJson } from '../base/checked.js';
-import type { Clock } from '../base/clock.js';
 import type { DescribedEndpoint, Endpoint } from '../base/endpoint.js';
 import { HttpError } from '../base/errors.js';
-import type { ScriptedReplies } from '../completions/scripted-replies.js';
-import type { CompactionLevel } from '../context/compaction/compact.js';
-import type { CompactionResult } from '../context/responses.js';
-import type { Faults } from '../faults/faults.js';
 import { readBytes } from '../http/body.js';
-import type { RequestRecord } from '../http/request-log.js';
-import type { RequestChanges } from '../http/resent.js';
-import type { Stores } from '../store/stores.js';
-import type { Answers } from '../upstream/cassettes.js';
-import type { InspectedConversation, Overview } from './overview.js';
-import type { Snapshots } from './snapshots.js';
-import type { EmulatorState } from './state.js';
+import { ok } from './responses.js';
 
-/** The members of an emulator that the control plane uses. */
-export interface ControlledEmulator
-  extends Pick<
-    Stores,
-    | 'account'
-    | 'apiKeys'
-    | 'sessions'
-    | 'workspaces'
-    | 'conversations'
-    | 'models'
-    | 'presets'
-    | 'files'
-    | 'integrations'
-  > {
-  readonly chat: ScriptedReplies;
-  readonly faults: Faults;
-  readonly clock: Clock;
-  recentRequests(limit: number, after?: string | undefined): RequestRecord[];
-  request(requestId: string): RequestRecord | undefined;
-  resend(requestId: string, changes: RequestChanges): string | undefined;
-  overview(search?: string | undefined): Overview;
-  /** Advances the clock, and notifies listeners. */
-  advanceClock(ms: number): void;
-  inspect(conversationId: string): Promise<InspectedConversation | undefined>;
-  compact(conversationId: string, level: CompactionLevel): Promise<CompactionResult | undefined>;
-  readonly sessionToken: string;
-  readonly snapshots: Snapshots;
-  answers(): Answers;
-  state(): EmulatorState;
-  restore(state: EmulatorState): void;
-  reset(): void;
-  endScope(name: string): Promise<boolean>;
-}
+/**
+ * An endpoint of the control plane. What `handle` returns is sent as JSON, with the status that `responses` has;
+ * a `Response` is sent as it is. Without `responses`, it only acts, and says that it did.
+ */
+export type ControlEndpoint = Omit<Endpoint<(c: Context) => unknown>, 'responses'> &
+  Partial<Pick<Endpoint<never>, 'responses'>>;
+/** The methods of one path. */
+export type ControlMethods = Readonly<Record<string, ControlEndpoint>>;
 
 /** The routes of the control plane, and their descriptions. */
 export class ControlRoutes {
@@ -67,10 +31,14 @@ export class ControlRoutes {
   }
 
   /** Registers the methods of one path under `/_emulator`. */
-  route(path: string, methods: Record<string, Endpoint<(c: Context) => Response | Promise<Response>>>): void {
-    for (const [method, { handle, ...form }] of Object.entries(methods)) {
-      this.endpoints.push({ method, path: PREFIX + path, ...form });
-      this.#app.on(method, PREFIX + path, handle);
+  route(path: string, methods: ControlMethods): void {
+    for (const [method, { handle, responses = DONE, ...form }] of Object.entries(methods)) {
+      this.endpoints.push({ method, path: PREFIX + path, ...form, responses });
+      const [status] = Object.keys(responses).map(Number);
+      this.#app.on(method, PREFIX + path, async (c) => {
+        const result = await handle(c);
+        return result instanceof Response ? result : c.json(responses === DONE ? { ok: true } : result, status as 200);
+      });
     }
   }
 
@@ -78,6 +46,8 @@ export class ControlRoutes {
     return this.#app.fetch(request);
   }
 }
+
+const DONE = { 200: ok };
 
 /** The path of the control plane. */
 export const PREFIX = '/_emulator';
@@ -92,6 +62,11 @@ export async function checkedBody<T>(c: Context, schema: z.ZodMiniType<T>): Prom
   return checked(schema, await bodyOf(c), true);
 }
 
+/** Parses the query with a schema, as `checkedBody` does the body. */
+export function checkedQuery<T>(c: Context, schema: z.ZodMiniType<T>): T {
+  return checked(schema, c.req.query(), true);
+}
+
 /** The JSON body of a control request. An empty body is `{}`. */
 export async function bodyOf(c: Context): Promise<unknown> {
   return parseJson(new TextDecoder().decode(await readBytes(c.req.raw, BODY_LIMIT, 'body')) || '{}');
@@ -101,6 +76,21 @@ export async function bodyOf(c: Context): Promise<unknown> {
 export function found<T>(record: T | undefined, what: string): T {
   if (record === undefined) throw new HttpError(404, `there is no such ${what}`);
   return record;
+}
+
+/** An endpoint that deletes one record, or responds with 404. */
+export function deletion(
+  id: string,
+  what: string,
+  remove: (c: Context) => boolean | Promise<boolean>,
+): ControlEndpoint {
+  return {
+    id,
+    summary: `Delete a ${what}`,
+    handle: async (c) => {
+      if (!(await remove(c))) throw new HttpError(404, `there is no such ${what}`);
+    },
+  };
 }
 
 const BODY_LIMIT = 256 * 1024 * 1024;

@@ -1,56 +1,98 @@
+import { setImmediate } from 'node:timers/promises';
 import * as z from 'zod/mini';
-import { compactionResult, fileRecord } from '../api/schemas.js';
-import { checked } from '../base/checked.js';
-import { HttpError } from '../base/errors.js';
-import { compactBody, conversationSchema, messageListSchema, messagesSchema } from './bodies.js';
-import { bodyOf, type ControlledEmulator, type ControlRoutes, checkedBody, found, idOf } from './control-routes.js';
-import { conversationRecord, inspectedConversation, messageRecord, ok } from './responses.js';
+import { compactionResult } from '../api/schemas.js';
+import { checked, checkedList } from '../base/checked.js';
+import { type Sliced, Slices } from '../base/slices.js';
+import type { Conversations } from '../store/conversations.js';
+import type { FileRecord } from '../store/files.js';
+import {
+  compactBody,
+  contentQuery,
+  conversationSchema,
+  messageListSchema,
+  messageSchema,
+  messagesSchema,
+} from './bodies.js';
+import {
+  bodyOf,
+  type ControlMethods,
+  type ControlRoutes,
+  checkedBody,
+  checkedQuery,
+  deletion,
+  found,
+  idOf,
+} from './control-routes.js';
+import { inspectConversation } from './page/overview.js';
+import type { EmulatorParts } from './parts.js';
+import { conversationRecord, inspectedConversation, messageRecord, storedFile } from './responses.js';
 
 /** Conversations and uploaded files. */
-export function conversationRoutes(routes: ControlRoutes, emulator: ControlledEmulator): void {
-  const { conversations, files } = emulator;
+export function conversationRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
+  routes.route('/conversations', conversationListMethods(parts));
+  routes.route('/conversations/:id', conversationMethods(parts));
+  routes.route('/conversations/:id/context', contextMethods(parts));
+  routes.route('/conversations/:id/compact', compactionMethods(parts));
+  routes.route('/conversations/:id/messages', messageMethods(parts));
+  routes.route('/files', fileListMethods(parts));
+  routes.route('/files/:id', fileMethods(parts));
+  routes.route('/files/:id/content', contentMethods(parts));
+}
 
-  routes.route('/conversations', {
+/** `/conversations` */
+function conversationListMethods({ stores: { conversations } }: EmulatorParts): ControlMethods {
+  const slices = new Slices();
+  return {
     GET: {
       id: 'listConversations',
       summary: 'List conversations with their messages',
       responses: { 200: z.array(conversationRecord) },
-      handle: (c) => c.json(conversations.list()),
+      handle: () => conversations.list(),
     },
     POST: {
       id: 'createConversation',
       summary: 'Create a conversation',
       body: conversationSchema,
       responses: { 201: conversationRecord },
-      handle: async (c) => c.json(conversations.create(await checkedBody(c, conversationSchema)), 201),
+      handle: async (c) => {
+        const body = await bodyOf(c);
+        return createdJson(await slices.run(creating(conversations, body)));
+      },
     },
-  });
-  routes.route('/conversations/:id', {
+  };
+}
+
+/** `/conversations/:id` */
+function conversationMethods({ stores: { conversations } }: EmulatorParts): ControlMethods {
+  return {
     GET: {
       id: 'getConversation',
       summary: 'Get a conversation with its messages',
       responses: { 200: conversationRecord },
-      handle: (c) => c.json(found(conversations.get(idOf(c)), 'conversation')),
+      handle: (c) => found(conversations.get(idOf(c)), 'conversation'),
     },
     DELETE: {
-      id: 'deleteConversation',
+      ...deletion('deleteConversation', 'conversation', (c) => conversations.delete(idOf(c))),
       summary: 'Delete a conversation with its messages and summaries',
-      responses: { 200: ok },
-      handle: (c) => {
-        if (!conversations.delete(idOf(c))) throw new HttpError(404, 'there is no such conversation');
-        return c.json({ ok: true });
-      },
     },
-  });
-  routes.route('/conversations/:id/context', {
+  };
+}
+
+/** `/conversations/:id/context` */
+function contextMethods(parts: EmulatorParts): ControlMethods {
+  return {
     GET: {
       id: 'inspectConversation',
       summary: 'Get the context of a conversation, the status of each message, and all versions of the summary',
       responses: { 200: inspectedConversation },
-      handle: async (c) => c.json(found(await emulator.inspect(idOf(c)), 'conversation')),
+      handle: async (c) => found(await inspectConversation(parts, idOf(c)), 'conversation'),
     },
-  });
-  routes.route('/conversations/:id/compact', {
+  };
+}
+
+/** `/conversations/:id/compact` */
+function compactionMethods({ stores, contexts }: EmulatorParts): ControlMethods {
+  return {
     POST: {
       id: 'compactConversation',
       summary: 'Compact a conversation, as the Context API does',
@@ -58,52 +100,131 @@ export function conversationRoutes(routes: ControlRoutes, emulator: ControlledEm
       responses: { 200: compactionResult },
       handle: async (c) => {
         const { level } = await checkedBody(c, compactBody);
-        return c.json(found(await emulator.compact(idOf(c), level ?? 'light'), 'conversation'));
+        const { id } = found(stores.conversations.state(idOf(c)), 'conversation');
+        return (await contexts.compact(id, level ?? 'light')).result;
       },
     },
-  });
-  routes.route('/conversations/:id/messages', {
+  };
+}
+
+/** `/conversations/:id/messages` */
+function messageMethods({ stores: { conversations } }: EmulatorParts): ControlMethods {
+  const slices = new Slices();
+  return {
     POST: {
       id: 'appendMessages',
       summary: 'Append messages to a conversation',
       body: z.union([messageListSchema, messagesSchema]),
       responses: { 201: z.array(messageRecord) },
       handle: async (c) => {
-        const { id } = found(conversations.get(idOf(c)), 'conversation');
-        const value = await bodyOf(c);
-        const messages = Array.isArray(value) ? value : checked(messagesSchema, value, true).messages;
-        return c.json(conversations.append(id, checked(messageListSchema, messages, true)), 201);
+        const { id } = found(conversations.state(idOf(c)), 'conversation');
+        const body = await bodyOf(c);
+        return createdJson(await slices.run(appending(conversations, id, body)));
       },
     },
-  });
+  };
+}
 
-  routes.route('/files', {
+/** `/files` */
+function fileListMethods(parts: EmulatorParts): ControlMethods {
+  const { files } = parts.stores;
+  return {
     GET: {
       id: 'listFiles',
       summary: 'List uploaded files',
-      responses: { 200: z.array(fileRecord) },
-      handle: (c) => c.json(files.list()),
+      responses: { 200: z.array(storedFile) },
+      handle: () => files.list().map((record) => asStored(parts, record)),
     },
-  });
-  routes.route('/files/:id', {
+  };
+}
+
+/** `/files/:id` */
+function fileMethods(parts: EmulatorParts): ControlMethods {
+  const { files } = parts.stores;
+  return {
     GET: {
       id: 'getFile',
       summary: 'Get the metadata of a file',
-      responses: { 200: fileRecord },
-      handle: (c) => c.json(found(files.get(idOf(c)), 'file')),
+      responses: { 200: storedFile },
+      handle: (c) => asStored(parts, found(files.get(idOf(c)), 'file')),
     },
-  });
-  routes.route('/files/:id/content', {
+    DELETE: deletion('deleteFile', 'file', (c) => files.delete(idOf(c))),
+  };
+}
+
+/** `/files/:id/content` */
+function contentMethods({ stores: { files } }: EmulatorParts): ControlMethods {
+  return {
     GET: {
       id: 'getFileContent',
       summary: 'Get the bytes of a file',
+      query: contentQuery,
       responses: { 200: { 'application/octet-stream': z.string() } },
       handle: (c) => {
+        const { bytes } = checkedQuery(c, contentQuery);
         const content = found(files.content(idOf(c)), 'file');
         // Never with the type that the upload declared: an HTML file would run on the origin of the control plane.
         const headers = { 'content-type': 'application/octet-stream', 'x-content-type-options': 'nosniff' };
-        return new Response(content as Uint8Array<ArrayBuffer>, { headers });
+        const wanted = content.subarray(0, bytes === undefined ? undefined : Number(bytes));
+        return new Response(wanted as Uint8Array<ArrayBuffer>, { headers });
       },
     },
-  });
+  };
 }
+
+/** A file with the request that uploaded it, while the log has it. */
+function asStored({ stores: { files }, log }: EmulatorParts, { id, ...record }: FileRecord) {
+  const requestId = files.requestId(id);
+  const isLogged = requestId !== undefined && log.entry(requestId) !== undefined;
+  return { id, ...record, contentType: files.contentType(id) ?? '', ...(isLogged && { requestId }) };
+}
+
+/** Creates a conversation in slices, because it may have 100,000 messages. Returns its JSON in pieces. */
+function* creating(conversations: Conversations, body: unknown): Sliced<string[]> {
+  const given = messagesIn(body);
+  const { messages: _, ...rest } = Object(body);
+  const input = checked(conversationSchema, given === undefined ? body : rest, true);
+  const messages = given && (yield* checkedList(messageSchema, given, () => checked(conversationSchema, body, true)));
+  const { messages: created, ...head } = yield* conversations.creating({ ...input, messages });
+  return [`${JSON.stringify(head).slice(0, -1)},"messages":`, ...(yield* listInJson(created)), '}'];
+}
+
+function* appending(conversations: Conversations, id: string, body: unknown): Sliced<string[]> {
+  const given = Array.isArray(body) ? body : messagesIn(body);
+  if (given === undefined) checked(messagesSchema, body, true);
+  else if (given !== body) checked(z.object({ messages: z.unknown() }), body, true);
+  const list = given ?? [];
+  const messages = yield* checkedList(messageSchema, list, () => checked(messageListSchema, list, true));
+  return yield* listInJson(yield* conversations.appending(id, messages));
+}
+
+function messagesIn(body: unknown): unknown[] | undefined {
+  const { messages } = Object(body);
+  return Array.isArray(messages) ? messages : undefined;
+}
+
+function* listInJson(records: readonly object[]): Sliced<string[]> {
+  const pieces = ['['];
+  for (const [at, record] of records.entries()) {
+    pieces.push(at === 0 ? '' : ',', JSON.stringify(record));
+    yield;
+  }
+  return [...pieces, ']'];
+}
+
+/** A response that is written piece by piece: one text of 20 MB would take too long at once. */
+function createdJson(pieces: readonly string[]): Response {
+  const encoder = new TextEncoder();
+  let at = 0;
+  const body = new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      await setImmediate();
+      controller.enqueue(encoder.encode(pieces.slice(at, at + AT_ONCE).join('')));
+      at += AT_ONCE;
+      if (at >= pieces.length) controller.close();
+    },
+  });
+  return new Response(body, { status: 201, headers: { 'content-type': 'application/json' } });
+}
+
+const AT_ONCE = 1000;

@@ -1,102 +1,145 @@
 import * as z from 'zod/mini';
 import { checked } from '../base/checked.js';
-import { HttpError } from '../base/errors.js';
 import { faultInJson } from '../faults/faults.js';
 import { activeFault, type FaultRule, ruleInJson } from '../faults/rule.js';
+import { resend } from '../http/log/resent.js';
 import { clockBody, overviewQuery, requestsQuery, resendBody } from './bodies.js';
-import { bodyOf, type ControlledEmulator, type ControlRoutes, checkedBody, found, idOf } from './control-routes.js';
+import {
+  bodyOf,
+  type ControlMethods,
+  type ControlRoutes,
+  checkedBody,
+  deletion,
+  found,
+  idOf,
+} from './control-routes.js';
+import { overviewOf } from './page/overview.js';
+import type { EmulatorParts } from './parts.js';
 import {
   answersResponse,
   environmentResponse,
   idResponse,
-  ok,
   overviewResponse,
   requestRecord,
   snapshotInfo,
   stateForm,
   timeResponse,
 } from './responses.js';
-import { checkedState } from './state-schema.js';
+import { currentState, restoreState } from './state/state.js';
+import { checkedState } from './state/state-schema.js';
 
 /** State, faults, received requests, and the clock. */
-export function systemRoutes(routes: ControlRoutes, emulator: ControlledEmulator): void {
-  const { faults, clock } = emulator;
+export function systemRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
+  routes.route('/overview', overviewMethods(parts));
+  routes.route('/state', stateMethods(parts));
+  routes.route('/snapshots', snapshotListMethods(parts));
+  routes.route('/snapshots/:name', snapshotMethods(parts));
+  routes.route('/snapshots/:name/restore', restorationMethods(parts));
+  routes.route('/answers', answerMethods(parts));
+  routes.route('/environment', environmentMethods(parts));
+  routes.route('/reset', resetMethods(parts));
+  routes.route('/scopes/:name', scopeMethods(parts));
+  routes.route('/clock', clockMethods(parts));
+  routes.route('/requests', requestListMethods(parts));
+  routes.route('/requests/:id', requestMethods(parts));
+  routes.route('/requests/:id/resend', resendMethods(parts));
+  routes.route('/faults', faultListMethods(parts));
+  routes.route('/faults/:id', faultMethods(parts));
+}
 
-  routes.route('/overview', {
+/** `/overview` */
+function overviewMethods(parts: EmulatorParts): ControlMethods {
+  return {
     GET: {
       id: 'getOverview',
       summary: 'Get the overview of the inspector',
       query: overviewQuery,
       responses: { 200: overviewResponse },
-      handle: (c) => c.json(emulator.overview(c.req.query('search'))),
+      handle: (c) => overviewOf(parts, c.req.query('search')),
     },
-  });
-  routes.route('/state', {
+  };
+}
+
+/** `/state` */
+function stateMethods(parts: EmulatorParts): ControlMethods {
+  return {
     GET: {
       id: 'getState',
       summary: 'Get a snapshot of all stored data',
       responses: { 200: stateForm },
-      handle: (c) => c.json(emulator.state()),
+      handle: () => currentState(parts),
     },
     PUT: {
       id: 'putState',
       summary: 'Restore a snapshot',
       body: stateForm,
-      responses: { 200: ok },
       handle: async (c) => {
-        emulator.restore(checkedState(await bodyOf(c)));
-        return c.json({ ok: true });
+        restoreState(parts, checkedState(await bodyOf(c)));
       },
     },
-  });
-  routes.route('/snapshots', {
+  };
+}
+
+/** `/snapshots` */
+function snapshotListMethods({ snapshots }: EmulatorParts): ControlMethods {
+  return {
     GET: {
       id: 'listSnapshots',
       summary: 'List the kept snapshots, newest first',
       responses: { 200: z.array(snapshotInfo) },
-      handle: (c) => c.json(emulator.snapshots.list()),
+      handle: () => snapshots.list(),
     },
-  });
-  routes.route('/snapshots/:name', {
+  };
+}
+
+/** `/snapshots/:name` */
+function snapshotMethods(parts: EmulatorParts): ControlMethods {
+  const { clock, snapshots } = parts;
+  return {
     PUT: {
       id: 'keepSnapshot',
       summary: 'Keep a snapshot of all stored data under a name, until the emulator stops',
       responses: { 200: snapshotInfo },
       handle: (c) => {
         const time = new Date(clock.now()).toISOString();
-        return c.json(emulator.snapshots.keep(idOf(c, 'name'), emulator.state(), time));
+        return snapshots.keep(idOf(c, 'name'), currentState(parts), time);
       },
     },
     DELETE: {
-      id: 'deleteSnapshot',
+      ...deletion('deleteSnapshot', 'snapshot', (c) => snapshots.delete(idOf(c, 'name'))),
       summary: 'Delete a kept snapshot',
-      responses: { 200: ok },
-      handle: (c) => {
-        if (!emulator.snapshots.delete(idOf(c, 'name'))) throw new HttpError(404, 'there is no such snapshot');
-        return c.json({ ok: true });
-      },
     },
-  });
-  routes.route('/snapshots/:name/restore', {
+  };
+}
+
+/** `/snapshots/:name/restore` */
+function restorationMethods(parts: EmulatorParts): ControlMethods {
+  return {
     POST: {
       id: 'restoreSnapshot',
       summary: 'Restore a kept snapshot, with its clock',
-      responses: { 200: ok },
       handle: (c) => {
-        emulator.restore(found(emulator.snapshots.get(idOf(c, 'name')), 'snapshot'));
-        return c.json({ ok: true });
+        restoreState(parts, found(parts.snapshots.get(idOf(c, 'name')), 'snapshot'));
       },
     },
-  });
-  routes.route('/answers', {
+  };
+}
+
+/** `/answers` */
+function answerMethods({ answers }: EmulatorParts): ControlMethods {
+  return {
     GET: {
       id: 'getAnswers',
       summary: 'Get where completions come from, and all recordings',
       responses: { 200: answersResponse },
-      handle: (c) => c.json(emulator.answers()),
+      handle: answers,
     },
-  });
-  routes.route('/environment', {
+  };
+}
+
+/** `/environment` */
+function environmentMethods({ stores: { apiKeys, sessions } }: EmulatorParts): ControlMethods {
+  return {
     GET: {
       id: 'getEnvironment',
       summary: 'Get the variables that point a program to this emulator, with its first key and token',
@@ -104,34 +147,39 @@ export function systemRoutes(routes: ControlRoutes, emulator: ControlledEmulator
       handle: (c) =>
         c.json({
           CONTEXT_GATEWAY_BASE_URL: new URL(c.req.url).origin,
-          CONTEXT_GATEWAY_API_KEY: emulator.apiKeys.secret,
-          CONTEXT_GATEWAY_SESSION_TOKEN: emulator.sessionToken,
+          CONTEXT_GATEWAY_API_KEY: apiKeys.secret,
+          CONTEXT_GATEWAY_SESSION_TOKEN: sessions.first.token,
         }),
     },
-  });
-  routes.route('/reset', {
+  };
+}
+
+/** `/reset` */
+function resetMethods({ reset }: EmulatorParts): ControlMethods {
+  return {
     POST: {
       id: 'reset',
       summary: 'Restore the initial state, with the same keys',
-      responses: { 200: ok },
-      handle: (c) => {
-        emulator.reset();
-        return c.json({ ok: true });
+      handle: () => {
+        reset();
       },
     },
-  });
-  routes.route('/scopes/:name', {
+  };
+}
+
+/** `/scopes/:name` */
+function scopeMethods({ endScope }: EmulatorParts): ControlMethods {
+  return {
     DELETE: {
-      id: 'endScope',
+      ...deletion('endScope', 'scope', (c) => endScope(idOf(c, 'name'))),
       summary: 'End a scope that requests created with the header X-Emulator-Scope',
-      responses: { 200: ok },
-      handle: async (c) => {
-        if (!(await emulator.endScope(idOf(c, 'name')))) throw new HttpError(404, 'there is no such scope');
-        return c.json({ ok: true });
-      },
     },
-  });
-  routes.route('/clock', {
+  };
+}
+
+/** `/clock` */
+function clockMethods({ clock, changes }: EmulatorParts): ControlMethods {
+  return {
     POST: {
       id: 'advanceClock',
       summary: 'Advance the clock, by some time or to a time',
@@ -139,12 +187,17 @@ export function systemRoutes(routes: ControlRoutes, emulator: ControlledEmulator
       responses: { 200: timeResponse },
       handle: async (c) => {
         const { to, advance = 0 } = await checkedBody(c, clockBody);
-        emulator.advanceClock(to === undefined ? advance : Math.max(0, Date.parse(to) - clock.now()));
-        return c.json({ time: new Date(clock.now()).toISOString() });
+        clock.advance(to === undefined ? advance : Math.max(0, Date.parse(to) - clock.now()));
+        changes.notify('clock');
+        return { time: new Date(clock.now()).toISOString() };
       },
     },
-  });
-  routes.route('/requests', {
+  };
+}
+
+/** `/requests` */
+function requestListMethods({ log }: EmulatorParts): ControlMethods {
+  return {
     GET: {
       id: 'listRequests',
       summary: 'List the newest requests, or the first ones after a given request; oldest first',
@@ -152,21 +205,27 @@ export function systemRoutes(routes: ControlRoutes, emulator: ControlledEmulator
       responses: { 200: z.array(requestRecord) },
       handle: (c) => {
         const { after, limit } = checked(requestsQuery, c.req.query());
-        return c.json(emulator.recentRequests(Number(limit ?? 100), after));
+        return log.recent(Number(limit ?? 100), after);
       },
     },
-  });
+  };
+}
 
-  routes.route('/requests/:id', {
+/** `/requests/:id` */
+function requestMethods({ log }: EmulatorParts): ControlMethods {
+  return {
     GET: {
       id: 'getRequest',
       summary: 'Get a request and its response',
       responses: { 200: requestRecord },
-      handle: (c) => c.json(found(emulator.request(idOf(c)), 'request')),
+      handle: (c) => found(log.find(idOf(c)), 'request'),
     },
-  });
+  };
+}
 
-  routes.route('/requests/:id/resend', {
+/** `/requests/:id/resend` */
+function resendMethods({ log, fetch }: EmulatorParts): ControlMethods {
+  return {
     POST: {
       id: 'resendRequest',
       summary: 'Send a request once more, with changes and with its own key',
@@ -174,17 +233,20 @@ export function systemRoutes(routes: ControlRoutes, emulator: ControlledEmulator
       responses: { 202: idResponse },
       handle: async (c) => {
         const changes = await checkedBody(c, resendBody);
-        return c.json({ id: found(emulator.resend(idOf(c), changes), 'request') }, 202);
+        return { id: found(resend(log, fetch, idOf(c), changes), 'request') };
       },
     },
-  });
+  };
+}
 
-  routes.route('/faults', {
+/** `/faults` */
+function faultListMethods({ faults }: EmulatorParts): ControlMethods {
+  return {
     GET: {
       id: 'listFaults',
       summary: 'List fault rules',
       responses: { 200: z.array(activeFault) },
-      handle: (c) => c.json(faults.list().map(faultInJson)),
+      handle: () => faults.list().map(faultInJson),
     },
     POST: {
       id: 'addFault',
@@ -192,27 +254,21 @@ export function systemRoutes(routes: ControlRoutes, emulator: ControlledEmulator
       body: ruleInJson,
       responses: { 201: idResponse },
       // `add` checks the rule.
-      handle: async (c) => c.json({ id: faults.add((await bodyOf(c)) as FaultRule) }, 201),
+      handle: async (c) => ({ id: faults.add((await bodyOf(c)) as FaultRule) }),
     },
     DELETE: {
       id: 'clearFaults',
       summary: 'Delete all fault rules',
-      responses: { 200: ok },
-      handle: (c) => {
+      handle: () => {
         faults.clear();
-        return c.json({ ok: true });
       },
     },
-  });
-  routes.route('/faults/:id', {
-    DELETE: {
-      id: 'removeFault',
-      summary: 'Delete a fault rule',
-      responses: { 200: ok },
-      handle: (c) => {
-        if (!faults.remove(idOf(c))) throw new HttpError(404, 'there is no such fault rule');
-        return c.json({ ok: true });
-      },
-    },
-  });
+  };
+}
+
+/** `/faults/:id` */
+function faultMethods({ faults }: EmulatorParts): ControlMethods {
+  return {
+    DELETE: deletion('removeFault', 'fault rule', (c) => faults.remove(idOf(c))),
+  };
 }

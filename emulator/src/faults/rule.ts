@@ -87,7 +87,7 @@ const responseHeader = headerName.check(
 /** Anything that can be serialized to JSON: no cycles, and not thousands of levels deep. */
 const json = z.unknown().check(z.refine(isJson, 'cannot be converted to JSON'));
 
-const respondSchema = named(
+export const respondSchema = named(
   'FaultResponse',
   z.discriminatedUnion('type', [
     z

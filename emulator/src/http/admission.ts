@@ -3,7 +3,7 @@ import { HttpError } from '../base/errors.js';
 import type { Stores } from '../store/stores.js';
 import { authenticateKey, authenticateSession, namesEndpoint } from './auth.js';
 import type { Exchange } from './exchange.js';
-import type { LogEntry } from './log-entry.js';
+import type { LogEntry } from './log/log-entry.js';
 import type { PlainResponse } from './plain-response.js';
 import type { RateLimiter, RateState } from './rate-limit.js';
 
@@ -60,10 +60,10 @@ export class Admission {
   }
 
   #admitToGateway(exchange: Exchange): void {
-    const { account, apiKeys } = this.stores;
+    const { account, apiKeys, sessions } = this.stores;
     const rule = account.limit('gateway');
     try {
-      exchange.keyKind = authenticateKey(apiKeys, exchange.request.headers.get('authorization'));
+      exchange.key = authenticateKey(apiKeys, sessions, exchange.request.headers.get('authorization'));
     } catch (error) {
       // Requests without a valid key do not count towards the account's limit.
       exchange.rate = this.limiter.take('gateway without key', rule);
@@ -75,8 +75,8 @@ export class Admission {
       const message = `The ${account.plan.id} plan has no Gateway access; it comes with the Agency plan`;
       throw new HttpError(403, message, { param: 'Authorization', code: 'plan_without_gateway' });
     }
-    const { keyKind, method, path } = exchange;
-    if (keyKind === 'publishable' && !namesEndpoint(this.settings.publishableEndpoints, method, path)) {
+    const { key, method, path } = exchange;
+    if (key?.kind === 'publishable' && !namesEndpoint(this.settings.publishableEndpoints, method, path)) {
       throw new HttpError(403, 'This endpoint needs a secret key', {
         param: 'Authorization',
         code: 'insufficient_permissions',
@@ -97,7 +97,10 @@ export class Admission {
     const { limit: allowed, asked, windowMs, resetAt } = state;
     const unit = name === 'tokens' ? 'tokens' : 'requests';
     entry.limit = { name, unit, allowed, asked, windowMs, endsAt: new Date(resetAt).toISOString() };
-    return new HttpError(429, 'Rate limit exceeded', { retryAfter: this.limiter.retryAfter(state) });
+    return new HttpError(429, 'Rate limit exceeded', {
+      code: 'rate_limit_error',
+      retryAfter: this.limiter.retryAfter(state),
+    });
   }
 
   #resetValue({ resetAt }: RateState): number {

@@ -11,7 +11,8 @@ export interface RouteContext {
 }
 
 type AreaHandler = (c: RouteContext) => PlainResponse | Promise<PlainResponse>;
-type Methods = Readonly<Record<string, Endpoint<AreaHandler>>>;
+/** The methods of one path. */
+export type Methods = Readonly<Record<string, Endpoint<AreaHandler>>>;
 
 /**
  * The routes of one area. There are about ten, so that a path is found by its text or, with parameters, by its parts. The

@@ -1,9 +1,9 @@
 import { HttpError } from '../base/errors.js';
-import type { ApiKeyKind, ApiKeys } from '../store/api-keys.js';
+import type { ApiKeyInfo, ApiKeys } from '../store/api-keys.js';
 import type { Sessions } from '../store/sessions.js';
 
-/** The kind of a Gateway request's key. Throws a 401 without a bearer token, and a 403 for an invalid key (A29). */
-export function authenticateKey(keys: ApiKeys, header: string | null): ApiKeyKind {
+/** The key of a Gateway request. Throws a 401 without a bearer token, and a 403 for an invalid key (A29). */
+export function authenticateKey(keys: ApiKeys, sessions: Sessions, header: string | null): ApiKeyInfo {
   if (header === null || header.trim() === '') {
     throw new HttpError(401, 'Missing Authorization header', { param: 'Authorization', code: 'missing_authorization' });
   }
@@ -14,11 +14,15 @@ export function authenticateKey(keys: ApiKeys, header: string | null): ApiKeyKin
       code: 'invalid_authorization',
     });
   }
-  const kind = keys.check(token);
-  if (kind === 'expired') {
+  const key = keys.get(token);
+  if (key !== undefined && keys.isExpired(key)) {
     throw new HttpError(403, 'The API key has expired', { param: 'Authorization', code: 'expired_api_key' });
   }
-  if (kind !== 'unknown') return kind;
+  if (key !== undefined) return key;
+  if (sessions.user(token) !== undefined) {
+    const message = 'This is a session token, which is for /api only. /v1 needs an API key, such as svc_sk_...';
+    throw new HttpError(403, message, { param: 'Authorization', code: 'invalid_api_key' });
+  }
   throw new HttpError(403, 'The API key is invalid or expired', { param: 'Authorization', code: 'invalid_api_key' });
 }
 
@@ -26,8 +30,11 @@ export function authenticateKey(keys: ApiKeys, header: string | null): ApiKeyKin
 export function authenticateSession(sessions: Sessions, header: string | null, scheme: string): string {
   const token = header === null ? undefined : bearerToken(header, scheme.toLowerCase());
   const userId = token === undefined ? undefined : sessions.user(token);
-  if (userId === undefined) throw new HttpError(401, 'Missing or invalid session token');
-  return userId;
+  if (userId !== undefined) return userId;
+  const message = /^svc_[sp]k_/.test(token ?? '')
+    ? 'This is an API key, which is for /v1 only. /api needs the session token of a user'
+    : 'Missing or invalid session token';
+  throw new HttpError(401, message, { code: 'invalid_session' });
 }
 
 /** Whether a list of endpoints (`GET /v1/presets`, `POST /v1/presets/:id/execute`) contains this one. */

@@ -1,23 +1,20 @@
 /** The body of an event stream: each event as text, produced on demand. */
 export class EventBody {
-  readonly #events: AsyncGenerator<string, void>;
-  readonly #stop: AbortController;
-
   /** `stop` ends the waits of the events. */
-  constructor(events: AsyncGenerator<string, void>, stop: AbortController) {
-    this.#events = events;
-    this.#stop = stop;
-  }
+  constructor(
+    private readonly events: AsyncGenerator<string, void>,
+    private readonly stop: AbortController,
+  ) {}
 
   next(): Promise<IteratorResult<string, void>> {
-    return this.#events.next();
+    return this.events.next();
   }
 
   /** Ends the events early. */
   async cancel(reason?: unknown): Promise<void> {
-    this.#stop.abort(reason);
+    this.stop.abort(reason);
     // The abort may have made the generator throw. In any case its `finally` runs.
-    await this.#events.return().catch(() => {});
+    await this.events.return().catch(() => {});
   }
 
   /** The same as a stream of bytes: one chunk per event. */

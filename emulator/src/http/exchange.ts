@@ -2,11 +2,11 @@ import type { Socket } from 'node:net';
 import { getPath } from 'hono/utils/url';
 import { parseJson } from '../base/checked.js';
 import type { Area } from '../base/errors.js';
-import type { ApiKeyKind } from '../store/api-keys.js';
+import type { ApiKeyInfo } from '../store/api-keys.js';
 import { readBytes } from './body.js';
-import type { LogEntry } from './log-entry.js';
+import type { LogEntry } from './log/log-entry.js';
+import { LOGGED_BYTES } from './log/request-log.js';
 import type { RateState } from './rate-limit.js';
-import { LOGGED_BYTES } from './request-log.js';
 
 /** One request on its way through the emulator. */
 export class Exchange {
@@ -15,7 +15,7 @@ export class Exchange {
   readonly path: string;
   /** Set by the authentication of the area, before a route runs. */
   userId = '';
-  keyKind: ApiKeyKind | undefined;
+  key: ApiKeyInfo | undefined;
   /** The state of the bucket that counted this request, for the Gateway's headers. */
   rate: RateState | undefined;
   #bytes: Promise<Uint8Array> | undefined;

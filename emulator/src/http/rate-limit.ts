@@ -29,12 +29,9 @@ export interface ReachedLimit {
 
 /** Counts requests in fixed windows. A window starts with the first request of its bucket. */
 export class RateLimiter {
-  readonly #now: () => number;
   readonly #windows = new Map<string, Window>();
 
-  constructor(now: () => number) {
-    this.#now = now;
-  }
+  constructor(private readonly now: () => number) {}
 
   /** Counts one request. */
   take(bucket: string, rule: RateLimit): RateState {
@@ -57,7 +54,7 @@ export class RateLimiter {
 
   /** Whole seconds until the window ends, at least one. */
   retryAfter(state: RateState): number {
-    return Math.max(1, Math.ceil((state.resetAt - this.#now()) / 1000));
+    return Math.max(1, Math.ceil((state.resetAt - this.now()) / 1000));
   }
 
   /** The state of all used buckets. */
@@ -81,7 +78,7 @@ export class RateLimiter {
   }
 
   #window(bucket: string, rule: RateLimit): Window {
-    const now = this.#now();
+    const now = this.now();
     let window = this.#windows.get(bucket);
     if (window === undefined || now >= window.startedAt + rule.windowMs) {
       window = { startedAt: now, used: 0, refused: 0 };

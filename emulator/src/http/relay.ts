@@ -1,3 +1,5 @@
+import { whenAborted } from '../base/aborts.js';
+
 /** How to watch a body and, for a fault, damage it. */
 export interface RelayOptions {
   /** When one fires, the body fails with its reason and the source is cancelled. */
@@ -27,90 +29,100 @@ export interface BodyCut {
 
 /** Passes a body on, chunk by chunk, with backpressure. */
 export function relayBody(source: ReadableStream<Uint8Array>, options: RelayOptions): ReadableStream<Uint8Array> {
-  const { signals = [], cut } = options;
-  const finished = new AbortController();
-  const reader = source.getReader();
-  let chunks = 0;
-  let bytes = 0;
-  let ended = false;
-  let abort = (): void => {};
-  const end = (outcome: 'answered' | 'aborted' | 'cut', sourceEnded?: Promise<void>): void => {
-    if (ended) return;
-    ended = true;
-    for (const signal of signals) signal.removeEventListener('abort', abort);
-    finished.abort();
-    options.onEnd?.(outcome, sourceEnded);
-  };
-  const fail = (controller: ReadableStreamDefaultController<Uint8Array>, error: unknown): void => {
-    if (options.breakConnection === undefined) {
-      controller.error(error);
-      return;
-    }
-    options.breakConnection();
-    controller.close();
-  };
-  const abandon = (reason: unknown): void => {
-    end(
-      'aborted',
-      reader.cancel(reason).catch(() => {}),
-    );
-  };
+  return new ReadableStream<Uint8Array>(new Relay(source, options), { highWaterMark: 0 });
+}
 
-  const cutOff = async (controller: ReadableStreamDefaultController<Uint8Array>, cut: BodyCut): Promise<void> => {
-    if (cut.how === 'stall') await untilAborted(finished.signal);
-    if (ended) return;
-    end(
-      'cut',
-      reader.cancel().catch(() => {}),
-    );
-    if (cut.how === 'reset') {
-      if (options.breakConnection !== undefined) await new Promise((resolve) => setTimeout(resolve, RESET_DELAY));
-      return fail(controller, new ConnectionReset());
-    }
-    if (cut.how === 'error' && cut.lastChunk !== undefined) controller.enqueue(cut.lastChunk);
-    controller.close();
-  };
+type Controller = ReadableStreamDefaultController<Uint8Array>;
 
-  return new ReadableStream<Uint8Array>(
-    {
-      start(controller) {
-        abort = () => {
-          if (ended) return;
-          const reason = signals.find((signal) => signal.aborted)?.reason;
-          abandon(reason);
-          fail(controller, reason);
-        };
-        // Removed at the end: a signal may live much longer than this body.
-        for (const signal of signals) signal.addEventListener('abort', abort, { once: true });
-        if (signals.some((signal) => signal.aborted)) abort();
-      },
-      async pull(controller) {
-        if (cut !== undefined && isReached(cut, chunks, bytes)) return cutOff(controller, cut);
-        try {
-          const { done, value } = await reader.read();
-          if (ended) return;
-          if (done) {
-            end('answered');
-            controller.close();
-            return;
-          }
-          if (cut?.beforeDone && isDone(value)) return cutOff(controller, cut);
-          const whole = chunks === options.garbleChunk ? garbled(value) : value;
-          const chunk = cut?.afterBytes === undefined ? whole : whole.subarray(0, cut.afterBytes - bytes);
-          if (!isComment(chunk)) chunks += 1;
-          bytes += chunk.byteLength;
-          controller.enqueue(chunk);
-          options.onChunk?.(chunk);
-        } catch (error) {
-          if (ended) return;
-          end('cut');
-          fail(controller, error);
-        }
-      },
-      cancel: abandon,
-    },
-    { highWaterMark: 0 },
-  );
+class Relay implements UnderlyingDefaultSource<Uint8Array> {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #finished = new AbortController();
+  #chunks = 0;
+  #bytes = 0;
+
+  constructor(
+    source: ReadableStream<Uint8Array>,
+    private readonly options: RelayOptions,
+  ) {
+    this.#reader = source.getReader();
+  }
+
+  start(controller: Controller): void {
+    const { signals = [] } = this.options;
+    const abort = (): void => {
+      if (this.#hasEnded) return;
+      const reason = signals.find((signal) => signal.aborted)?.reason;
+      this.cancel(reason);
+      this.#fail(controller, reason);
+    };
+    // Removed at the end: a signal may live much longer than this body.
+    whenAborted(signals, abort, this.#finished.signal);
+    if (signals.some((signal) => signal.aborted)) abort();
+  }
+
+  async pull(controller: Controller): Promise<void> {
+    const { cut, garbleChunk } = this.options;
+    if (cut !== undefined && isReached(cut, this.#chunks, this.#bytes)) return this.#cutOff(controller, cut);
+    try {
+      const { done, value } = await this.#reader.read();
+      if (this.#hasEnded) return;
+      if (done) {
+        this.#end('answered');
+        controller.close();
+        return;
+      }
+      if (cut?.beforeDone && isDone(value)) return this.#cutOff(controller, cut);
+      const whole = this.#chunks === garbleChunk ? garbled(value) : value;
+      const chunk = cut?.afterBytes === undefined ? whole : whole.subarray(0, cut.afterBytes - this.#bytes);
+      if (!isComment(chunk)) this.#chunks += 1;
+      this.#bytes += chunk.byteLength;
+      this.#send(controller, chunk);
+    } catch (error) {
+      if (this.#hasEnded) return;
+      this.#end('cut');
+      this.#fail(controller, error);
+    }
+  }
+
+  cancel(reason: unknown): void {
+    this.#end('aborted', this.#cancelSource(reason));
+  }
+
+  async #cutOff(controller: Controller, { how, lastChunk }: BodyCut): Promise<void> {
+    if (how === 'stall') await untilAborted(this.#finished.signal);
+    if (this.#hasEnded) return;
+    if (how === 'error' && lastChunk !== undefined) this.#send(controller, lastChunk);
+    this.#end('cut', this.#cancelSource());
+    if (how !== 'reset') return controller.close();
+    if (this.options.breakConnection !== undefined) await new Promise((resolve) => setTimeout(resolve, RESET_DELAY));
+    this.#fail(controller, new ConnectionReset());
+  }
+
+  get #hasEnded(): boolean {
+    return this.#finished.signal.aborted;
+  }
+
+  #send(controller: Controller, chunk: Uint8Array): void {
+    controller.enqueue(chunk);
+    this.options.onChunk?.(chunk);
+  }
+
+  #end(outcome: 'answered' | 'aborted' | 'cut', sourceEnded?: Promise<void>): void {
+    if (this.#hasEnded) return;
+    this.#finished.abort();
+    this.options.onEnd?.(outcome, sourceEnded);
+  }
+
+  #fail(controller: Controller, error: unknown): void {
+    const { breakConnection } = this.options;
+    breakConnection?.();
+    if (breakConnection === undefined) controller.error(error);
+    else controller.close();
+  }
+
+  #cancelSource(reason?: unknown): Promise<void> {
+    return this.#reader.cancel(reason).catch(() => {});
+  }
 }
 
 /** Whether a chunk is a comment of an event stream, and so not an event. */

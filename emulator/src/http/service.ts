@@ -13,20 +13,21 @@ import { EventBody } from './event-body.js';
 import { Exchange } from './exchange.js';
 import { applyRequestFault, applyResponseFault, faultBodyCut, faultGarble } from './fault-effects.js';
 import { idempotentResponse } from './idempotent-response.js';
-import type { LogEntry, Outcome } from './log-entry.js';
+import type { LogEntry, Outcome } from './log/log-entry.js';
+import { LOGGED_BYTES, type RequestLog, truncate } from './log/request-log.js';
+import { SentBody } from './log/sent-body.js';
+import { errorCodeIn, errorCodeInEvent } from './log/subject.js';
 import { errorResponse, isEventStream, type PlainResponse } from './plain-response.js';
 import type { RateLimiter } from './rate-limit.js';
 import { ConnectionReset, inPieces, isComment, relayBody } from './relay.js';
-import { LOGGED_BYTES, type RequestLog, truncate } from './request-log.js';
-import { SentBody } from './sent-body.js';
 import { watchedEvents } from './watched-events.js';
 
 /** The settings of the request path. */
-export interface ServiceSettings extends AdmissionSettings {
+interface ServiceSettings extends AdmissionSettings {
   maxFileSize: number;
   maxBodySize: number;
   /** Without `origins`, any page may call; if the seed is known, only pages of this machine. */
-  cors: { origins: '*' | readonly string[] | undefined; exposeHeaders: boolean } | undefined;
+  cors?: { origins?: '*' | readonly string[] | undefined; exposeHeaders: boolean } | undefined;
   latency: number;
   pace: { splitBytes: number };
 }
@@ -48,14 +49,12 @@ export interface ServiceParts {
 
 /** The path of a request: log it, apply a fault, authenticate the caller, count it, handle it, add headers. */
 export class Service {
-  readonly #parts: ServiceParts;
   readonly #admission: Admission;
   readonly #corsOfKnownSeed: Cors;
   readonly #corsOfOwnSeed: Cors;
 
-  constructor(parts: ServiceParts) {
+  constructor(private readonly parts: ServiceParts) {
     const { cors } = parts.settings;
-    this.#parts = parts;
     this.#admission = new Admission(parts.stores, parts.settings, parts.limiter);
     this.#corsOfKnownSeed = cors && { ...cors, origins: cors.origins ?? 'loopback' };
     this.#corsOfOwnSeed = cors && { ...cors, origins: cors.origins ?? '*' };
@@ -66,7 +65,7 @@ export class Service {
     const path = getPath(request);
     if (path === '/_emulator' || path.startsWith('/_emulator/')) {
       // A closed connection has no address. It must not pass for an in-process request.
-      return this.#parts.control(request, incoming && (incoming.socket.remoteAddress ?? 'unknown'));
+      return this.parts.control(request, incoming && (incoming.socket.remoteAddress ?? 'unknown'));
     }
     // The address that the emulator prints, opened in a browser, leads to the inspector.
     if (path === '/' && request.headers.get('accept')?.includes('text/html'))
@@ -80,39 +79,29 @@ export class Service {
       return this.#close(exchange, await this.#respondWithFault(exchange, fault), fault);
     } catch (error) {
       const { entry } = exchange;
-      const isAborted = request.signal.aborted || this.#parts.closed.aborted;
+      const isAborted = request.signal.aborted || this.parts.closed.aborted;
       if (!isAborted && !(error instanceof ConnectionReset)) {
         return this.#close(exchange, this.#internalError(exchange, error), undefined);
       }
       entry.outcome = request.signal.aborted ? 'aborted' : 'reset';
-      entry.finishedAt = this.#parts.settings.clock.now();
-      this.#parts.log.link(entry);
-      this.#parts.log.changed(entry);
+      entry.finishedAt = this.parts.settings.clock.now();
+      this.parts.log.link(entry);
+      this.parts.log.changed(entry);
       throw error;
     }
   }
 
   #open(request: Request, area: Area, incoming: IncomingMessage | undefined): Exchange {
-    const { stores, settings, log } = this.#parts;
+    const { stores, settings, log } = this.parts;
     const url = request.url;
     const entry: LogEntry = {
       requestId: stores.ids.transient('req'),
       method: request.method,
       path: url.slice(url.indexOf('/', url.indexOf('://') + 3)),
       headers: incoming?.rawHeaders ?? [...request.headers].flat(),
-      body: undefined,
       isBodyCut: false,
       receivedAt: settings.clock.now(),
-      finishedAt: undefined,
-      status: undefined,
       outcome: 'pending',
-      events: undefined,
-      tokens: undefined,
-      fault: undefined,
-      error: undefined,
-      response: undefined,
-      limit: undefined,
-      attempt: undefined,
       isForeign: isForeignPage(request, incoming?.socket.localAddress),
     };
     log.add(entry);
@@ -124,13 +113,14 @@ export class Service {
     const { method, path, request, entry } = exchange;
     const header = request.headers.get(FAULT_HEADER);
     const fault =
-      header === null ? this.#parts.faults.take(method, path, request.headers)?.respond : requestedFault(header);
+      header === null ? this.parts.faults.take(method, path, request.headers)?.respond : requestedFault(header);
+    entry.faultResponse = fault;
     entry.fault = fault && ('status' in fault ? `status ${fault.status}` : fault.type);
     return fault;
   }
 
   async #respondWithFault(exchange: Exchange, fault: FaultResponse | undefined): Promise<PlainResponse> {
-    const { settings, closed } = this.#parts;
+    const { settings, closed } = this.parts;
     const { request } = exchange;
     if (fault !== undefined) {
       // The others go on to read it.
@@ -151,6 +141,7 @@ export class Service {
     } catch (error) {
       if (!(error instanceof HttpError)) return this.#internalError(exchange, error);
       await exchange.logBody();
+      exchange.entry.code = error.details.code;
       return errorResponse(exchange.area, error.status, error.message, error.details);
     }
   }
@@ -162,7 +153,7 @@ export class Service {
   }
 
   #respond(exchange: Exchange): Promise<PlainResponse> {
-    const { context, gateway, stores } = this.#parts;
+    const { context, gateway, stores } = this.parts;
     const rejection = originRejection(exchange.request, exchange.socket?.localAddress, this.#cors());
     if (rejection !== undefined) throw new HttpError(403, rejection, { param: 'Origin', code: 'origin_not_allowed' });
     this.#admission.admit(exchange);
@@ -174,11 +165,11 @@ export class Service {
   }
 
   #cors(): Cors {
-    return this.#parts.stores.seedRecord()?.isKnown ? this.#corsOfKnownSeed : this.#corsOfOwnSeed;
+    return this.parts.stores.seedRecord()?.isKnown ? this.#corsOfKnownSeed : this.#corsOfOwnSeed;
   }
 
   #close(exchange: Exchange, response: PlainResponse, fault: FaultResponse | undefined): PlainResponse {
-    const { settings, log } = this.#parts;
+    const { settings, log } = this.parts;
     const { entry, request } = exchange;
     const { headers } = response;
     entry.status = response.status;
@@ -197,6 +188,7 @@ export class Service {
     this.#admission.spendTokens(entry);
     const whole = typeof response.body === 'string' ? response.body : '';
     const body = truncate(whole);
+    if (response.status >= 400) entry.code ??= errorCodeIn(body);
     entry.response = { headers, body, isBodyCut: body.length < whole.length };
     log.changed(entry);
     return response;
@@ -204,11 +196,14 @@ export class Service {
 
   /** Watches the body, because the request ends only when its body ends. */
   #watchBody(exchange: Exchange, response: PlainResponse, fault: FaultResponse | undefined): PlainResponse {
-    const { settings, closed, log } = this.#parts;
+    const { settings, closed, log } = this.parts;
     const { entry, request, socket } = exchange;
     const isStream = isEventStream(response);
     if (isStream) entry.events = 0;
-    const sent = new SentBody(LOGGED_BYTES);
+    const sent = new SentBody(LOGGED_BYTES, (index, at, event) => {
+      entry.code ??= errorCodeInEvent(event);
+      log.sent(entry, index, at, event);
+    });
     entry.response = { headers: response.headers, body: sent };
     log.changed(entry);
     const finish = (outcome: Outcome): void => {
@@ -216,6 +211,7 @@ export class Service {
       entry.finishedAt = settings.clock.now();
       this.#admission.spendTokens(entry);
       sent.close();
+      if (response.status >= 400) entry.code ??= errorCodeIn(sent.text());
       log.changed(entry);
     };
     const { splitBytes } = settings.pace;

@@ -29,13 +29,13 @@ export const PLAN_NAMES = ['starter', 'agency', 'enterprise'] as const;
 export interface AccountSettings {
   plan: Plan;
   limits: {
-    gateway: RateLimit | undefined;
-    context: RateLimit | undefined;
-    compact: RateLimit | undefined;
-    tokens: RateLimit | undefined;
+    gateway?: RateLimit | undefined;
+    context?: RateLimit | undefined;
+    compact?: RateLimit | undefined;
+    tokens?: RateLimit | undefined;
   };
-  includedTokens: number | undefined;
-  overagePricePerMillion: number | undefined;
+  includedTokens?: number | undefined;
+  overagePricePerMillion?: number | undefined;
 }
 
 /** The account and its plan. */

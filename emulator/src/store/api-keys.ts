@@ -89,10 +89,8 @@ export class ApiKeys {
   }
 
   /** @internal */
-  check(key: string): ApiKeyKind | 'expired' | 'unknown' {
-    const record = this.#records.get(hashKey(key));
-    if (record === undefined) return 'unknown';
-    return record.expiresAt !== null && Date.parse(record.expiresAt) <= this.#now() ? 'expired' : record.kind;
+  isExpired({ expiresAt }: ApiKeyInfo): boolean {
+    return expiresAt !== null && Date.parse(expiresAt) <= this.#now();
   }
 
   /** @internal Creates the two initial keys. */

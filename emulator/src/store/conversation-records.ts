@@ -82,6 +82,43 @@ export interface ConversationState {
   summarySourceHash?: string | undefined;
 }
 
+/** A statement of a conversation. */
+export interface Statement {
+  section: (typeof STATEMENT_SECTIONS)[number];
+  text: string;
+  /** Definitions: the term that `text` explains. */
+  term?: string | undefined;
+  /** The message it comes from; unknown for the words of a model. */
+  messageId?: string | undefined;
+}
+/** The sections of statements. */
+export const STATEMENT_SECTIONS = ['goals', 'requirements', 'decisions', 'currentPlan', 'definitions'] as const;
+
+/** What a compaction did to a conversation. */
+export interface CompactionReceipt {
+  /** Counts the compactions of the conversation. */
+  number: number;
+  at: string;
+  level: 'light' | 'deep' | 'aggressive';
+  summarizer: SummarizerName;
+  /** The version of the summary after it. */
+  version: number;
+  /** The request that asked for it; undefined if the inspector or the in-process API did. */
+  requestId?: string | undefined;
+  previousTokenCount: number;
+  newTokenCount: number;
+  tokensRemoved: number;
+  summaryUpdated: boolean;
+  /** Statements that were recognised in the messages. Others may be lost unseen. */
+  recognised: number;
+  /** Live messages, and those of them that are in the context neither in full nor by any entry of the summary. */
+  messages: { live: number; gone: number };
+  /** Statements that were in the context before and still are. */
+  kept: Statement[];
+  /** Decisions, requirements and definitions that were in the context before and no longer are. */
+  lost: Statement[];
+}
+
 /** What writes a summary: the built-in extractive engine, or the upstream model. */
 export type SummarizerName = (typeof SUMMARIZERS)[number];
 /** All summarizers. */

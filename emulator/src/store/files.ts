@@ -16,6 +16,8 @@ export interface FileRecord {
 export interface StoredFile {
   record: FileRecord;
   contentType: string;
+  /** The request that uploaded it. */
+  requestId?: string | undefined;
 }
 
 /** Uploaded files and their bytes. */
@@ -35,7 +37,7 @@ export class Files {
   }
 
   /** @internal */
-  add(file: { filename: string; purpose: string; content: Uint8Array; contentType: string }): FileRecord {
+  add(file: Omit<StoredFile, 'record'> & { filename: string; purpose: string; content: Uint8Array }): FileRecord {
     const record: FileRecord = {
       id: this.#ids.next('file'),
       object: 'file',
@@ -46,7 +48,7 @@ export class Files {
     };
     this.#storage.transaction(() => {
       this.#bytes.set(record.id, file.content);
-      this.#records.set(record.id, { record, contentType: file.contentType });
+      this.#records.set(record.id, { record, contentType: file.contentType, requestId: file.requestId });
     });
     return record;
   }
@@ -64,6 +66,19 @@ export class Files {
   /** The content type that the upload declared. */
   contentType(id: string): string | undefined {
     return this.#records.get(id)?.contentType;
+  }
+
+  /** The request that uploaded a file. */
+  requestId(id: string): string | undefined {
+    return this.#records.get(id)?.requestId;
+  }
+
+  /** Deletes a file with its bytes. Returns false if there is no such file. */
+  delete(id: string): boolean {
+    return this.#storage.transaction(() => {
+      this.#bytes.delete(id);
+      return this.#records.delete(id);
+    });
   }
 
   /** The records of all files, oldest first. */

@@ -36,6 +36,15 @@ export class IdSource {
     return text;
   }
 
+  /** Many new ids with one write: `save` stores the position of their sequence, before any of them is used. */
+  series(prefix: string): { next(): string; save(): void } {
+    const sequence = this.#sequence(prefix);
+    return {
+      next: () => `${prefix}_${characters(sequence, 16)}`,
+      save: () => this.#saved.set(prefix, { label: prefix, words: sequence.words() }),
+    };
+  }
+
   /** A new id without a write: the position of its sequence is not stored. */
   transient(prefix: string): string {
     return `${prefix}_${characters(this.#transientSequence(prefix), 16)}`;

@@ -10,7 +10,8 @@ import { Models } from './models.js';
 import { Presets } from './presets.js';
 import { IdSource } from './random.js';
 import { Sessions } from './sessions.js';
-import type { Collection, Storage } from './storage.js';
+import { SqliteStorage } from './sqlite.js';
+import { type Collection, MemoryStorage, type Storage } from './storage.js';
 import { Usage } from './usage.js';
 import { Workspaces } from './workspaces.js';
 
@@ -23,6 +24,12 @@ export interface SeedRecord {
 
 /** All stores of an emulator. */
 export type Stores = ReturnType<typeof createStores>;
+
+/** Opens the storage of the options: your own, a directory, or memory. */
+export function openStorage({ storage, data }: { storage?: Storage | undefined; data?: string | undefined }): Storage {
+  if (storage !== undefined) return storage;
+  return data === undefined ? new MemoryStorage() : SqliteStorage.open(data);
+}
 
 /** Creates all stores on one storage. Add a new store here. */
 export function createStores(storage: Storage, settings: AccountSettings & { clock: Clock }) {
@@ -73,7 +80,8 @@ export function initializeStores(stores: Stores, seedRecord: SeedRecord, setup: 
 }
 
 /** Drops what is cached from the previous records. */
-export function dropCaches({ ids, idempotency }: Stores): void {
+export function dropCaches({ ids, idempotency, conversations }: Stores): void {
   ids.reload();
+  conversations.reload();
   idempotency.clear();
 }

@@ -1,30 +1,53 @@
+import type { ApiKeyInfo } from './api-keys.js';
 import type { Collection, Storage } from './storage.js';
 
-/** Tokens of one model on one UTC day. */
+/** Tokens on one UTC day: of one model, one key and one conversation. */
 export interface UsageEntry {
   /** `YYYY-MM-DD` */
   day: string;
   model: string;
   tokens: number;
+  /** Of them, those of prompts. */
+  prompt?: number | undefined;
+  requests?: number | undefined;
+  key?: { id: string; name: string } | undefined;
+  /** The conversation, if it is known. */
+  conversation?: string | undefined;
 }
 
-/** Used tokens by model and UTC day. */
+/** Used tokens by UTC day, model, key and conversation. */
 export class Usage {
   readonly #records: Collection<UsageEntry>;
-  readonly #now: () => number;
 
-  constructor(storage: Storage, now: () => number) {
+  constructor(
+    storage: Storage,
+    private readonly now: () => number,
+  ) {
     this.#records = storage.collection('usage');
-    this.#now = now;
   }
 
-  add(model: string, tokens: number): void {
-    const day = new Date(this.#now()).toISOString().slice(0, 10);
-    const id = `${day} ${model}`;
-    this.#records.set(id, { day, model, tokens: (this.#records.get(id)?.tokens ?? 0) + tokens });
+  add(
+    used: Pick<UsageEntry, 'model' | 'conversation'> & {
+      prompt: number;
+      completion: number;
+      key?: ApiKeyInfo | undefined;
+    },
+  ): void {
+    const { model, prompt, completion, key, conversation } = used;
+    const day = new Date(this.now()).toISOString().slice(0, 10);
+    const owner = key && { id: key.id, name: key.name };
+    const entry: UsageEntry = { day, model, tokens: 0, key: owner, conversation };
+    const id = usageId(entry);
+    const before = this.#records.get(id);
+    this.#records.set(id, {
+      ...entry,
+      tokens: (before?.tokens ?? 0) + prompt + completion,
+      prompt: (before?.prompt ?? 0) + prompt,
+      requests: (before?.requests ?? 0) + 1,
+    });
   }
 
-  /** One entry per day and model with any usage. */
+  /** One entry per day, model, key and conversation with any usage. */
   entries(): UsageEntry[] {
     return [...this.#records.values()];
   }
@@ -37,4 +60,9 @@ export class Usage {
     }
     return totals;
   }
+}
+
+/** @internal The id of an entry. Those of earlier versions have only day and model. */
+export function usageId({ day, model, key, conversation }: UsageEntry): string {
+  return [day, model, ...(key === undefined ? [] : [key.id, conversation ?? ''])].join(' ');
 }

@@ -1,13 +1,14 @@
-import { ContextClient, GatewayClient } from 'context-gateway';
+import * as sdk from 'context-gateway';
+import packageJson from '../../package.json' with { type: 'json' };
 import { createEmulator, type Emulator, type EmulatorOptions } from '../emulator.js';
 
 /** An emulator, and both SDK clients, connected in process. */
 export interface EmulatedService {
   emulator: Emulator;
   /** Signed in as the first user. */
-  context: ContextClient;
+  context: sdk.ContextClient;
   /** With the secret key. */
-  gateway: GatewayClient;
+  gateway: sdk.GatewayClient;
 }
 
 /** Creates an emulator with both clients. */
@@ -26,6 +27,13 @@ export function clientsFor(
   shared: { baseURL: string; fetch: typeof fetch; dangerouslyAllowHTTP?: boolean },
   { apiKey, sessionToken }: { apiKey?: string | undefined; sessionToken?: string | undefined },
 ): Pick<EmulatedService, 'context' | 'gateway'> {
+  // npm installs any version of it.
+  const { version } = packageJson;
+  const { ContextClient, GatewayClient }: Partial<typeof sdk> = sdk;
+  if (ContextClient === undefined || GatewayClient === undefined)
+    throw new Error(
+      `The fixtures of context-gateway-emulator ${version} need context-gateway ${version}, and another is installed: npm install context-gateway@${version}.`,
+    );
   return { context: new ContextClient({ ...shared, sessionToken }), gateway: new GatewayClient({ ...shared, apiKey }) };
 }
 

@@ -1,6 +1,6 @@
 import { redact } from '../base/redact.js';
-import { requestLine } from '../http/request-line.js';
-import type { RequestRecord } from '../http/request-log.js';
+import { requestLine } from '../http/log/request-line.js';
+import type { RequestRecord } from '../http/log/request-log.js';
 
 /** A request that a test expects. Omitted fields match anything. */
 export interface ExpectedRequest {

@@ -1,6 +1,6 @@
 import { test as base, expect } from 'vitest';
 import type { Emulator, EmulatorOptions } from '../emulator.js';
-import type { RequestRecord } from '../http/request-log.js';
+import type { RequestRecord } from '../http/log/request-log.js';
 import { closeService, type EmulatedService, emulatedService } from './clients.js';
 import { type ExpectedRequest, received, receivedRequests } from './received.js';
 import { type EmulatorScope, openScope, type ScopeOptions } from './scope.js';
@@ -25,6 +25,9 @@ export interface EmulatorFixtures {
   /** A part of a shared emulator for this test alone, also while other tests use it in parallel. */
   scope: EmulatorScope;
 }
+
+if (typeof (base as Partial<typeof base>).extend !== 'function')
+  throw new Error('context-gateway-emulator/vitest needs Vitest 3.2 or later: npm install --save-dev vitest@latest.');
 
 /** Vitest's `test` with an emulator and both clients as fixtures. Prints the requests of a failed test. */
 export const test = base.extend<EmulatorFixtures>({

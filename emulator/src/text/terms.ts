@@ -7,36 +7,9 @@ export function contentTerms(text: string): string[] {
       continue;
     }
     const plain = word.replace(/['’]s$/, '').replace(/(?<![._\-'’])[._\-'’]+$/, '');
-    if ((plain.length > 1 || /\d/.test(plain)) && !STOP_WORDS.has(plain)) terms.push(stem(plain));
+    if ((plain.length > 1 || /\d/.test(plain)) && !STOP_WORDS.has(plain)) terms.push(stem(IRREGULAR[plain] ?? plain));
   }
   return terms;
-}
-
-/** The shared terms of two sets as a fraction of all their terms. */
-function jaccard(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
-  const shared = overlap(a, b);
-  const union = a.size + b.size - shared;
-  return union === 0 ? 0 : shared / union;
-}
-
-/** Whether two texts say the same: nearly the same words, and exactly the same numbers. */
-export function isSimilar(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
-  if (jaccard(a, b) < SAME) return false;
-  return numbersIn(a).every((term) => b.has(term)) && numbersIn(b).every((term) => a.has(term));
-}
-
-const SAME = 0.8;
-
-function numbersIn(terms: ReadonlySet<string>): string[] {
-  return [...terms].filter((term) => /\d/.test(term));
-}
-
-/** How many terms two sets share. */
-export function overlap(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
-  const [small, large] = a.size < b.size ? [a, b] : [b, a];
-  let shared = 0;
-  for (const term of small) if (large.has(term)) shared += 1;
-  return shared;
 }
 
 function stem(word: string): string {
@@ -59,6 +32,25 @@ function bigrams(run: string): string[] {
 const WORDS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]+|[\p{L}\p{N}][\p{L}\p{N}\p{M}._\-'’]*/gu;
 // The long vowel mark belongs to no script, but is part of Japanese words.
 const UNSPACED = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]/u;
+
+/** Forms that share no stem with their verb. */
+const IRREGULAR: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
+  bought: 'buy',
+  built: 'build',
+  chose: 'choose',
+  chosen: 'choose',
+  held: 'hold',
+  kept: 'keep',
+  left: 'leave',
+  lost: 'lose',
+  met: 'meet',
+  paid: 'pay',
+  ran: 'run',
+  sent: 'send',
+  sold: 'sell',
+  wrote: 'write',
+  written: 'write',
+});
 
 const STOP_WORDS: ReadonlySet<string> = new Set(
   `a about above actually after again all also am an and any anyway are aren't as at basically be because been before being

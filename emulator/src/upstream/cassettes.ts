@@ -10,19 +10,18 @@ import { asPiece, countedText, joinPieces, type ReplyPiece, toolCallPieceSchema 
 /** Forwards requests, and records every complete response in a directory: one redacted file per request. */
 export class RecordingSource implements ModelSource {
   readonly name = 'upstream';
-  readonly #inner: ModelSource;
-  readonly #directory: string;
   /** The answers of this run, by file. */
   readonly #recorded = new Map<string, Answer[]>();
 
-  constructor(inner: ModelSource, directory: string) {
+  constructor(
+    private readonly inner: ModelSource,
+    private readonly directory: string,
+  ) {
     mkdirSync(directory, { recursive: true });
-    this.#inner = inner;
-    this.#directory = directory;
   }
 
   async complete(request: CompletionRequest, signal: AbortSignal): Promise<ModelResponse> {
-    const response = await this.#inner.complete(request, signal);
+    const response = await this.inner.complete(request, signal);
     const save = (pieces: ReplyPiece[]): void => this.#save(request, pieces, response.ended());
     return {
       ended: response.ended,
@@ -40,7 +39,7 @@ export class RecordingSource implements ModelSource {
 
   /** A request that is repeated gets a sequence of answers. A new run records it anew. */
   #save(request: CompletionRequest, pieces: readonly ReplyPiece[], end: ModelResponseEnd): void {
-    const file = fileOf(this.#directory, request);
+    const file = fileOf(this.directory, request);
     const answers = this.#recorded.get(file) ?? [];
     answers.push({ pieces: withoutKeys(pieces), ...end });
     this.#recorded.set(file, answers);
@@ -55,22 +54,20 @@ export class RecordingSource implements ModelSource {
  */
 export class ReplaySource implements ModelSource {
   readonly name = 'recording';
-  readonly #directory: string;
   /** How many answers of a file were given. */
   readonly #given = new Map<string, number>();
 
-  constructor(directory: string) {
+  constructor(private readonly directory: string) {
     if (!existsSync(directory))
       throw new RangeError(`the directory of recordings ${directory} does not exist; create it by recording`);
-    this.#directory = directory;
   }
 
   async complete(request: CompletionRequest): Promise<ModelResponse> {
-    const file = fileOf(this.#directory, request);
-    const { answers } = readCassette(file) ?? missing(this.#directory, request);
+    const file = fileOf(this.directory, request);
+    const { answers } = readCassette(file) ?? missing(this.directory, request);
     const next = this.#given.get(file) ?? 0;
     this.#given.set(file, next + 1);
-    const { pieces, ...end } = answers[Math.min(next, answers.length - 1)] ?? missing(this.#directory, request);
+    const { pieces, ...end } = answers[Math.min(next, answers.length - 1)] ?? missing(this.directory, request);
     return {
       ended: () => end,
       pieces: (async function* () {
@@ -105,19 +102,8 @@ export function recordingsIn(directory: string): Recording[] {
   });
 }
 
-/** Where completions come from. */
-export interface Answers {
-  /** Unless a scripted reply matches. */
-  from: 'built-in' | 'upstream' | 'recording';
-  /** The URL of the upstream. */
-  upstream?: string | undefined;
-  /** The directory of recordings. */
-  directory?: string | undefined;
-  recordings: { file: string; request: Record<string, unknown>; answers: string[] }[];
-}
-
 /** A recording with its answers as text. */
-export function readableRecording({ file, request, answers }: Recording): Answers['recordings'][number] {
+export function readableRecording({ file, request, answers }: Recording) {
   const texts = answers.map(({ pieces }) => {
     const { content, toolCalls } = joinPieces(pieces);
     return [content, countedText(toolCalls)].filter(Boolean).join('\n');

@@ -96,7 +96,7 @@ function streamedCompletion(body: ReadableStream<Uint8Array>): ModelResponse {
       for await (const data of eventData(body)) {
         if (data === '[DONE]') break;
         const chunk = readChunk(data);
-        if (chunk.error !== undefined) throw unavailable(new Error(chunk.error.message ?? 'an error event'));
+        if (chunk.error) throw unavailable(new Error(chunk.error.message ?? 'an error event'));
         const choice = chunk.choices?.[0];
         const { content, tool_calls } = choice?.delta ?? {};
         if (content) yield content;
@@ -194,17 +194,20 @@ const completionSchema = z.object({
   ),
   usage: z.optional(z.nullable(usageSchema)),
 });
+const delta = z.object({ content, tool_calls: z.optional(z.nullable(z.array(toolCallPieceSchema))) });
 const chunkSchema = z.object({
   choices: z.optional(
-    z.array(
-      z.object({
-        delta: z.optional(z.object({ content, tool_calls: z.optional(z.nullable(z.array(toolCallPieceSchema))) })),
-        finish_reason: z.optional(z.nullable(z.string())),
-      }),
+    z.nullable(
+      z.array(
+        z.object({
+          delta: z.optional(z.nullable(delta)),
+          finish_reason: z.optional(z.nullable(z.string())),
+        }),
+      ),
     ),
   ),
   usage: z.optional(z.nullable(usageSchema)),
-  error: z.optional(z.object({ message: z.optional(z.string()) })),
+  error: z.optional(z.nullable(z.object({ message: z.optional(z.string()) }))),
 });
 /** OpenAI's, llama.cpp's and Ollama's, FastAPI's, and plain text. */
 const errorSchema = z.union([

@@ -1,5 +1,5 @@
 /**
- * Summarises documents in several processes, and goes on where it was stopped, even by kill -9.
+ * Summarises documents in several processes, and resumes where it was stopped, even by kill -9.
  * Run: npm run example batch [folder] [documents] [processes]
  * With REDIS_URL, the processes share one rate limit; without it, each learns from the service's responses.
  */
@@ -9,7 +9,7 @@ import { mkdir, open, readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { APIConnectionError, APIError, GatewayClient } from 'context-gateway';
+import { APIConnectionError, APIError, GatewayClient, mapCalls } from 'context-gateway';
 import { redisLimiter } from 'context-gateway/redis';
 import { Redis } from 'ioredis';
 
@@ -47,7 +47,7 @@ async function work(own: number): Promise<void> {
   await using gateway = new GatewayClient({ maxRetryAfter: 600_000, pacing });
   const results = await open(join(folder, `${own}.jsonl`), 'a');
   await results.write('\n'); // ends a line that a kill has cut
-  const outcomes = gateway.map(todo, (id, signal) => summarise(gateway, id, signal), { concurrency: 8 });
+  const outcomes = mapCalls(todo, (id, signal) => summarise(gateway, id, signal), { concurrency: 8 });
   for await (const { item: id, result, error } of outcomes) {
     if (result !== undefined) await results.write(`${JSON.stringify(result)}\n`);
     else console.error(`document ${id}${mayBeDone(error) ? ', which may have been billed' : ''}:`, String(error));

@@ -1,4 +1,4 @@
-/** The page: it knows its own server only, and no key. */
+/** The page. It calls only its own server, and has no key. */
 import { readChatCompletionStream } from 'context-gateway';
 import { mountChat } from '../chat-ui/chat.js';
 

@@ -1,7 +1,7 @@
 /** A server that relays completions to its page, and keeps the key. Run: npm run example relay */
 import { fileURLToPath } from 'node:url';
 import { serve } from '@hono/node-server';
-import { GatewayClient, toErrorResponse } from 'context-gateway';
+import { GatewayClient, toErrorResponse, toEventStream } from 'context-gateway';
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { buildPage } from '../build-page.js';
@@ -24,7 +24,7 @@ export function relayTo(gateway: GatewayClient): Hono {
       // A page that leaves before the first word ends the completion as well; later on, its unread body does.
       { signal: req.raw.signal },
     );
-    return body(stream.toReadableStream(), 200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+    return body(toEventStream(stream), 200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
   });
 
   // The page gets a typed error, without this server's own troubles; those are for the log.

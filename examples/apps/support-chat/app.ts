@@ -1,6 +1,6 @@
-/** The page of the support chat. It knows its own server only, and no key. */
-import { type ErrorData, toErrorData } from 'context-gateway';
-import { type ConversationMessage, readTurn, type TurnEvent } from 'context-gateway/conversation';
+/** The page of the support chat. It calls only its own server, and has no key. */
+import type { ErrorData } from 'context-gateway';
+import { type ConversationMessage, readTurn, sources, type TurnEvent } from 'context-gateway/conversation';
 
 const find = <T extends HTMLElement>(selector: string): T => document.querySelector(selector) as T;
 const list = find('ol');
@@ -10,66 +10,78 @@ const gauge = find('.window');
 const url = `/chat/${encodeURIComponent(new URLSearchParams(location.search).get('id') ?? 'first')}`;
 /** The message that the next text replaces. */
 let editing: HTMLElement | undefined;
-let running: AbortController | undefined;
-/** The id of the newest message that is stored. */
-let newest: string | undefined;
+/** Of the earlier messages that a reply was given, so many are shown. */
+const CITED = 3;
+/** The reply that is being written. */
+let writing: HTMLElement | undefined;
 
 form.addEventListener('submit', (event) => {
   event.preventDefault();
-  if (running !== undefined) return running.abort();
+  if (writing !== undefined) return void fetch(`${url}/stop`, { method: 'POST' }).catch(() => {}); // without a connection
   const text = input.value.trim();
   if (text === '') return;
   input.value = '';
   const edited = editing;
+  const newest = newestShown();
   editing = undefined;
   if (edited !== undefined) removeFrom(edited);
   const messageId = edited?.dataset.id;
   show({ role: 'user', content: text });
-  void reply(messageId === undefined ? '' : '/edit', { text, messageId });
+  void reply(messageId === undefined ? '' : '/edit', { text, messageId, newest });
 });
 input.addEventListener('keydown', (event) => {
   if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
   event.preventDefault();
-  if (running === undefined) form.requestSubmit();
+  if (writing === undefined) form.requestSubmit();
 });
 void load();
 
+/** Shows what the server has, and the reply that is being written, from its start. */
 async function load(): Promise<void> {
-  const messages: ConversationMessage[] = await (await fetch(url)).json();
+  const { messages, isRunning } = await (await fetch(url)).json();
   list.replaceChildren();
-  for (const message of messages) show(message);
-  newest = messages.at(-1)?.id;
+  for (const message of messages) show(message, messages);
+  if (!isRunning) return setWriting(undefined);
+  const response = await fetch(`${url}/reply`);
+  if (response.status === 204) return load(); // the reply has ended meanwhile
+  await read(response);
 }
 
 async function reply(action: string, body: object): Promise<void> {
+  const request = fetch(url + action, { method: 'POST', body: JSON.stringify(body) });
+  await read(request, () => void reply(action, body));
+}
+
+async function read(request: Response | Promise<Response>, again?: () => void): Promise<void> {
   const question = list.lastElementChild as HTMLElement;
   const item = show({ role: 'assistant', content: '' });
-  running = new AbortController();
-  const { signal } = running;
-  setBusy(true);
+  setWriting(item);
   let isStored = false;
-  const fail = ({ message, retryAfter }: ErrorData): void =>
+  const fail = ({ code, message, retryAfter }: ErrorData): void =>
     showError(item, message, retryAfter, () => {
       item.remove();
-      void (isStored ? reply('/regenerate', {}) : reply(action, body));
+      if (isStored) void reply('/regenerate', {});
+      else if (again && code !== 'conversation_conflict') again();
+      else void loadWithout(question);
     });
   try {
-    const response = await fetch(url + action, { method: 'POST', body: JSON.stringify(body), signal });
-    for await (const event of readTurn(response)) {
+    for await (const event of readTurn(await request)) {
       isStored ||= event.type === 'turn';
-      if (event.type === 'error') fail(event.error);
-      else take(event, item, question);
+      if (event.type !== 'error') take(event, item, question);
+      else if (event.error.code !== 'aborted') fail(event.error);
+      else if (isStored) note(item, 'Stopped');
+      else await loadWithout(question); // stopped before the first word
     }
-  } catch (error) {
-    if (signal.aborted) await loadStopped();
-    else fail(toErrorData(error));
+  } catch {
+    note(item, 'The connection broke. Connecting…');
+    await reconnect(question);
   }
-  if (running?.signal === signal) setBusy(false);
+  if (writing === item) setWriting(undefined);
 }
 
 function take(event: Exclude<TurnEvent, { type: 'error' }>, item: HTMLElement, question: HTMLElement): void {
   if (event.type === 'text') following(() => item.querySelector('p')?.append(event.text));
-  if (event.type === 'recalled') item.append(citations(event.recalled));
+  if (event.type === 'recalled') cite(item, sources(event, CITED));
   if (event.type === 'receipt') showReceipt(event.receipt);
   if (event.type !== 'turn') return;
   const { messages, report } = event.turn;
@@ -78,22 +90,27 @@ function take(event: Exclude<TurnEvent, { type: 'error' }>, item: HTMLElement, q
   find('.window span').textContent =
     `${report.tokens.total.toLocaleString()} of ${report.budget.toLocaleString()} tokens`;
   find<HTMLMeterElement>('meter').value = share;
-  newest = messages.at(-1)?.id;
-  identify(item, newest);
+  identify(item, messages.at(-1)?.id);
   if (messages.length > 1) identify(question, messages.at(-2)?.id);
-  setBusy(false); // a compaction may follow
+  setWriting(undefined); // a compaction may follow
 }
 
-/** After a stop, the server stores what was written. */
-async function loadStopped(): Promise<void> {
-  const before = newest;
-  for (let tries = 0; tries < 20 && newest === before; tries += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    await load();
-  }
+/** The reply goes on, on the server. */
+async function reconnect(question: HTMLElement): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  await loadWithout(question).catch(() => reconnect(question));
 }
 
-function show({ id, role, content, stopped }: ConversationMessage): HTMLElement {
+/** Loads the messages. A question that the server does not have goes back to where it was written. */
+async function loadWithout(question: HTMLElement): Promise<void> {
+  const text = textOf(question);
+  await load();
+  if (textOf([...list.querySelectorAll<HTMLElement>('li.user')].at(-1)) !== text) input.value ||= text;
+}
+
+/** Shows a message. One that is stored cites others of the list. */
+function show(message: ConversationMessage, all: readonly ConversationMessage[] = []): HTMLElement {
+  const { id, role, content, stopped } = message;
   const item = document.createElement('li');
   item.className = role;
   item.innerHTML = '<p></p><div class="tools"></div>';
@@ -103,13 +120,18 @@ function show({ id, role, content, stopped }: ConversationMessage): HTMLElement 
   const tools = item.querySelector('.tools');
   if (role === 'user') tools?.append(button('Edit', () => startEdit(item)));
   else tools?.append(button('Regenerate', () => regenerate(item)));
+  const cited = sources(message, CITED).map(({ id, text = '' }) => {
+    const found = all.find((one) => one.id === id);
+    return { id, text: found?.content ?? text, role: found?.role ?? 'summary', createdAt: found?.createdAt };
+  });
+  cite(item, cited);
   following(() => list.append(item));
   return item;
 }
 
 function startEdit(item: HTMLElement): void {
   editing = item;
-  input.value = item.querySelector('p')?.textContent ?? '';
+  input.value = textOf(item);
   input.focus();
 }
 
@@ -117,16 +139,24 @@ function startEdit(item: HTMLElement): void {
 function regenerate(item: HTMLElement): void {
   const question = item.previousElementSibling as HTMLElement;
   const isLast = [...list.querySelectorAll('li.user')].at(-1) === question;
-  const text = question.querySelector('p')?.textContent ?? '';
+  const text = textOf(question);
+  const newest = newestShown();
   removeFrom(item);
-  void (isLast ? reply('/regenerate', {}) : reply('/edit', { messageId: question.dataset.id, text }));
+  void (isLast ? reply('/regenerate', { newest }) : reply('/edit', { messageId: question.dataset.id, text, newest }));
 }
 
-/** Earlier messages that the prompt repeated. A link opens the message. */
-function citations(recalled: (TurnEvent & { type: 'recalled' })['recalled']): HTMLElement {
+/** So that the server removes nothing that another tab has stored, and this one does not show. */
+const newestShown = (): string | undefined => [...list.querySelectorAll<HTMLElement>('[data-id]')].at(-1)?.dataset.id;
+
+/** Shows the earlier messages that a reply was given. A link leads to the message. */
+function cite(
+  item: HTMLElement,
+  cited: Pick<ConversationMessage, 'id' | 'role' | 'createdAt'>[] & { text: string }[],
+): void {
+  if (cited.length === 0) return;
   const details = document.createElement('details');
-  details.innerHTML = `<summary>${recalled.length} earlier messages</summary><ul></ul>`;
-  for (const { id, role, createdAt, text } of recalled) {
+  details.innerHTML = `<summary>${cited.length === 1 ? '1 source' : `${cited.length} sources`}</summary><ul></ul>`;
+  for (const { id, role, createdAt, text } of cited) {
     const link = document.createElement('a');
     const date = createdAt === undefined ? '' : new Date(createdAt).toLocaleDateString();
     link.textContent = [date, role, text.slice(0, 120)].filter(Boolean).join(' · ');
@@ -135,13 +165,14 @@ function citations(recalled: (TurnEvent & { type: 'recalled' })['recalled']): HT
     entry.append(link);
     details.querySelector('ul')?.append(entry);
   }
-  return details;
+  item.append(details);
 }
 
-function showReceipt({ tokens, diff }: (TurnEvent & { type: 'receipt' })['receipt']): void {
+function showReceipt({ tokens, diff, onlyInHistory }: (TurnEvent & { type: 'receipt' })['receipt']): void {
   const item = document.createElement('li');
   item.className = 'receipt';
-  item.textContent = `Compacted: ${tokens.before} → ${tokens.after} tokens, ${diff.lost.length} statements lost`;
+  const counts = `${onlyInHistory} messages only in the history, ${diff.lost.length} statements lost`;
+  item.textContent = `Compacted: ${tokens.before} → ${tokens.after} tokens, ${counts}`;
   const lost = document.createElement('ul');
   for (const { text } of diff.lost) lost.append(Object.assign(document.createElement('li'), { textContent: text }));
   if (diff.lost.length > 0) item.append(lost);
@@ -193,9 +224,13 @@ function following(change: () => void): void {
   if (isAtEnd) list.scrollTop = list.scrollHeight;
 }
 
-function setBusy(isBusy: boolean): void {
-  if (!isBusy) running = undefined;
-  find('form button').textContent = isBusy ? 'Stop' : 'Send';
-  list.setAttribute('aria-busy', String(isBusy));
-  if (!isBusy) input.focus();
+function setWriting(item: HTMLElement | undefined): void {
+  writing?.classList.remove('writing');
+  item?.classList.add('writing');
+  writing = item;
+  find('form button').textContent = item ? 'Stop' : 'Send';
+  list.setAttribute('aria-busy', String(item !== undefined));
+  if (item === undefined) input.focus();
 }
+
+const textOf = (item: HTMLElement | undefined): string => item?.querySelector('p')?.textContent ?? '';

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { toErrorResponse } from 'context-gateway';
-import type { Conversation } from 'context-gateway/conversation';
+import { type Conversation, toResponse } from 'context-gateway/conversation';
 
 export function chatServer(conversation: (id: string) => Conversation): Server {
   return createServer(async (req, res) => {
@@ -23,8 +23,9 @@ export function chatServer(conversation: (id: string) => Conversation): Server {
     const { text, messageId } = Object(await json(req).catch(() => undefined));
     const input = typeof text === 'string' ? text : '';
     const one = conversation(id);
-    if (action === 'regenerate') return one.regenerate({ signal }).toResponse();
-    if (action === 'edit') return one.edit(messageId, input, { signal }).toResponse();
-    return one.respond(input, { signal });
+    const onError = console.error;
+    if (action === 'regenerate') return toResponse(one.regenerate({ signal }), { onError });
+    if (action === 'edit') return toResponse(one.edit(messageId, input, { signal }), { onError });
+    return toResponse(one.stream(input, { signal }), { onError });
   }
 }

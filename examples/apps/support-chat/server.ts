@@ -1,8 +1,18 @@
-/** A support chat: streams, stops, regenerates and edits. Messages are in SQLite. Run: npm run example support-chat */
+/** A support chat: streams, stops, resumes, regenerates and edits. Messages are in SQLite. Run: npm run example support-chat */
 import { fileURLToPath } from 'node:url';
 import { serve } from '@hono/node-server';
 import { GatewayClient, toErrorResponse } from 'context-gateway';
-import { type ConversationOptions, type ConversationStore, createConversation } from 'context-gateway/conversation';
+import {
+  type Conversation,
+  ConversationConflictError,
+  type ConversationOptions,
+  type ConversationStore,
+  createConversation,
+  type ReplyStream,
+  type StoredRow,
+  type TurnOptions,
+  toResponse,
+} from 'context-gateway/conversation';
 import { Hono } from 'hono';
 import Database from 'libsql';
 import * as z from 'zod';
@@ -10,35 +20,97 @@ import { buildPage } from '../build-page.js';
 import { sqliteStore } from './sqlite-store.js';
 
 const INSTRUCTIONS = 'You are the support of a shipping company. Answer briefly.';
-/** What the page may send. */
+/** What the page may send. `newest` is the newest message that it shows. */
+const newest = z.optional(z.string());
 const message = z.object({ text: z.string() });
-const edit = z.object({ messageId: z.string(), text: z.string() });
+const again = z.object({ newest });
+const edit = z.object({ messageId: z.string(), text: z.string(), newest });
 const BAD_REQUEST = { error: { message: 'The request is incomplete.', type: 'invalid_request_error' } };
 
 type Options = Pick<ConversationOptions, 'gateway' | 'context' | 'contextWindow'> & {
   store: ConversationStore;
 };
 
+/** A reply that is being written, and the messages above it. */
+interface Running {
+  reply: ReplyStream;
+  above: (StoredRow | { role: 'user'; content: string })[];
+  stop: AbortController;
+}
+
 export function supportChat(options: Options): Hono {
   const app = new Hono();
   const settings = { ...options, model: 'atlas-small', instructions: INSTRUCTIONS, onError: console.error };
   /** A new object for each request: all that it knows is in the store. */
   const conversation = (conversationId: string) => createConversation({ ...settings, conversationId });
+  const stored = async (id: string): Promise<readonly StoredRow[]> => (await options.store.load(id))?.messages ?? [];
+  /** By conversation. A reply goes on when its page leaves: a page that is reloaded, or finds its connection again, reads it. */
+  const running = new Map<string, Running>();
+
+  async function respond(
+    id: string,
+    start: (one: Conversation, options: TurnOptions) => ReplyStream,
+    above: (messages: readonly StoredRow[]) => Running['above'],
+  ): Promise<Response> {
+    const messages = await stored(id);
+    if (running.has(id)) throw new ConversationConflictError(); // another tab was faster
+    const stop = new AbortController();
+    const reply = start(conversation(id), { background: true, signal: stop.signal });
+    running.set(id, { reply, above: above(messages), stop });
+    const end = () => running.delete(id);
+    reply.final().then(end, end); // when it is stored
+    return toResponse(reply, { onError: console.error });
+  }
 
   // A real app checks here that the visitor may use the conversation.
-  app.get('/chat/:id', async ({ req, json }) => json((await options.store.load(req.param('id')))?.messages ?? []));
+  app.get('/chat/:id', async ({ req, json }) => {
+    const id = req.param('id');
+    const messages = await stored(id);
+    const above = running.get(id)?.above;
+    return json({ messages: above ?? messages, isRunning: above !== undefined });
+  });
+  app.get('/chat/:id/reply', async ({ req, body }) => {
+    const one = running.get(req.param('id'));
+    return one === undefined ? body(null, 204) : toResponse(one.reply);
+  });
+  app.post('/chat/:id/stop', ({ req, body }) => {
+    running.get(req.param('id'))?.stop.abort();
+    return body(null, 204);
+  });
   app.post('/chat/:id', async ({ req, json }) => {
     const { data } = message.safeParse(await req.json().catch(() => undefined));
     if (data === undefined) return json(BAD_REQUEST, 400);
-    return conversation(req.param('id')).respond(data.text, { signal: req.raw.signal });
+    const { text: content } = data;
+    return respond(
+      req.param('id'),
+      (one, options) => one.stream(content, options),
+      (messages) => [...messages, { role: 'user', content }],
+    );
   });
-  app.post('/chat/:id/regenerate', ({ req }) =>
-    conversation(req.param('id')).regenerate({ signal: req.raw.signal }).toResponse(),
-  );
+  app.post('/chat/:id/regenerate', async ({ req, json }) => {
+    const { data } = again.safeParse(await req.json().catch(() => undefined));
+    if (data === undefined) return json(BAD_REQUEST, 400);
+    return respond(
+      req.param('id'),
+      (one, options) => one.regenerate({ ...options, ...data }),
+      (messages) => messages.slice(0, messages.findLastIndex(({ role }) => role === 'user') + 1),
+    );
+  });
   app.post('/chat/:id/edit', async ({ req, json }) => {
     const { data } = edit.safeParse(await req.json().catch(() => undefined));
     if (data === undefined) return json(BAD_REQUEST, 400);
-    return conversation(req.param('id')).edit(data.messageId, data.text, { signal: req.raw.signal }).toResponse();
+    const { messageId, text: content, newest } = data;
+    return respond(
+      req.param('id'),
+      (one, options) => one.edit(messageId, content, { ...options, newest }),
+      (messages) => [
+        ...messages.slice(
+          0,
+          messages.findIndex(({ id }) => id === messageId),
+        ),
+        { role: 'user', content },
+      ],
+    );
   });
   app.onError((error) => {
     console.error(error);

@@ -2,34 +2,39 @@
 import { ConversationConflictError, type ConversationStore } from 'context-gateway/conversation';
 import type Database from 'libsql';
 
+type Row = { position: number; id: string; message: string };
+
 export function sqliteStore(db: Database.Database): Required<ConversationStore> {
   db.exec(`
-    CREATE TABLE IF NOT EXISTS messages (conversation TEXT, position INTEGER, message TEXT, PRIMARY KEY (conversation, position));
+    CREATE TABLE IF NOT EXISTS messages (
+      conversation TEXT, position INTEGER, id TEXT, message TEXT, PRIMARY KEY (conversation, position)
+    );
     CREATE TABLE IF NOT EXISTS states (conversation TEXT PRIMARY KEY, state TEXT);
   `);
-  const messages = db.prepare('SELECT message FROM messages WHERE conversation = ? ORDER BY position');
-  const state = db.prepare('SELECT state FROM states WHERE conversation = ?');
-  const insert = db.prepare('INSERT INTO messages VALUES (?, ?, ?)');
-  const remove = db.prepare(`DELETE FROM messages WHERE conversation = :id AND position >=
-    (SELECT position FROM messages WHERE conversation = :id AND message ->> 'id' = :message)`);
+  const messages = db.prepare('SELECT * FROM messages WHERE conversation = ? ORDER BY position');
+  const newestOf = db.prepare('SELECT * FROM messages WHERE conversation = ? ORDER BY position DESC LIMIT 1');
+  const find = db.prepare('SELECT * FROM messages WHERE conversation = ? AND id = ? ORDER BY position DESC');
+  const removeFrom = db.prepare('DELETE FROM messages WHERE conversation = ? AND position >= ?');
+  const insert = db.prepare('INSERT INTO messages VALUES (?, ?, ?, ?)');
+  const stateOf = db.prepare('SELECT state FROM states WHERE conversation = ?');
   const save = db.prepare('INSERT OR REPLACE INTO states VALUES (?, ?)');
-  const parse = (row: unknown, column: string) => JSON.parse((row as Record<string, string>)[column] ?? 'null');
+
+  const append: Required<ConversationStore>['append'] = (conversation, turn, { after, newest }) => {
+    const last = newestOf.get(conversation) as Row | undefined;
+    const before = after === undefined ? { position: -1 } : (find.get(conversation, after) as Row | undefined);
+    if (last?.id !== newest || before === undefined) throw new ConversationConflictError();
+    const start = before.position + 1;
+    removeFrom.run(conversation, start);
+    for (const [at, message] of turn.entries())
+      insert.run(conversation, start + at, message.id, JSON.stringify(message));
+  };
+  const transaction = db.transaction(append);
   return {
-    load: (id) => ({
-      messages: messages.all(id).map((row) => parse(row, 'message')),
-      state: parse(state.get(id) ?? {}, 'state'),
+    load: (conversation) => ({
+      messages: (messages.all(conversation) as Row[]).map(({ message }) => JSON.parse(message)),
+      state: JSON.parse((stateOf.get(conversation) as { state: string } | undefined)?.state ?? 'null'),
     }),
-    append: db.transaction((id: string, turn: readonly object[], position: number) => {
-      try {
-        for (const [at, message] of turn.entries()) insert.run(id, position + at, JSON.stringify(message));
-      } catch (error) {
-        // Another process has stored a message at this position.
-        if (String((error as { code?: string }).code).startsWith('SQLITE_CONSTRAINT'))
-          throw new ConversationConflictError();
-        throw error;
-      }
-    }) as Required<ConversationStore>['append'],
-    truncate: (id, message) => void remove.run({ id, message }),
-    saveState: (id, value) => void save.run(id, JSON.stringify(value)),
+    append: (...turn) => transaction.immediate(...turn), // locks before it reads
+    saveState: (conversation, state) => void save.run(conversation, JSON.stringify(state)),
   };
 }

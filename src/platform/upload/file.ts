@@ -10,7 +10,12 @@ export function estimatedParts(size: number): number {
 
 /** The last part of a path, with either separator, so that the name does not reveal the folder. */
 export function fileName(given: unknown): string {
-  return (typeof given === 'string' && given.split(/[/\\]/).at(-1)) || 'file';
+  return (typeof given === 'string' && given.replace(/^.*[/\\]/s, '')) || 'file';
+}
+
+/** As in browsers (HTML standard, "multipart/form-data"): only quotes and line breaks are escaped. */
+export function escapeName(name: string): string {
+  return name.replace(/[\r\n"]/g, (character) => encodeURIComponent(character));
 }
 
 /** A copy of bytes, so that later changes by the caller do not affect a retry. `undefined` for other values. */

@@ -1,26 +1,27 @@
 import type { Form, ProgressListener, Upload } from '../engine.js';
-import { badFile, copyOfBytes, estimatedParts, fileName, isPath, isStream, refusePath } from './file.js';
+import { badFile, copyOfBytes, escapeName, estimatedParts, fileName, isPath, isStream, refusePath } from './file.js';
 
 /** A form written by the platform. It takes only files that can be sent as a whole, as in browsers. */
 export function formData({ fields, file, filename }: Form, listener: ProgressListener): Upload {
   const blob = blobOf(file);
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.append(name, value);
-  form.append('file', blob, fileName(filename ?? (blob as Partial<File>).name));
+  // Browsers escape it themselves. workerd does not, and a quote or a line break would end the header.
+  form.append('file', blob, escapeName(fileName(filename ?? (blob as Partial<File>).name)));
   const { size } = blob;
   return {
     contentType: undefined,
     repeatable: true,
     body: (onProgress) => ({
       size,
-      sent: 0,
+      bytesSent: 0,
       asBlob: () => {
         listener(0, size);
         onProgress(estimatedParts(size));
         return form;
       },
       onBlobSent() {
-        Object.assign(this, { sent: size });
+        Object.assign(this, { bytesSent: size });
         onProgress();
         listener(size, size);
       },

@@ -1,7 +1,7 @@
 import { APIConnectionError } from '../../errors/connection.js';
 import type { Form, OutgoingStream, ProgressListener, Upload } from '../engine.js';
 import type { FileContent } from './content.js';
-import { estimatedParts } from './file.js';
+import { escapeName, estimatedParts } from './file.js';
 
 /** Bytes sent at a time. */
 const PART = 256 * 1024;
@@ -15,78 +15,92 @@ const USED_UP =
  */
 export function multipart({ fields }: Form, file: FileContent, listener: ProgressListener): Upload {
   const boundary = `----context-gateway-${randomHex(16)}`;
-  const encoder = new TextEncoder();
-  const texts = Object.entries(fields).map(([name, value]) => `${partOf(boundary, name)}\r\n\r\n${value}\r\n`);
-  const opening = `${partOf(boundary, 'file')}; filename="${escapeName(file.filename)}"\r\nContent-Type: ${file.type}\r\n\r\n`;
-  const head = encoder.encode(texts.join('') + opening);
-  const tail = encoder.encode(`\r\n--${boundary}--\r\n`);
-  const total = file.size === undefined ? undefined : head.byteLength + file.size + tail.byteLength;
-
-  async function* bytes(
-    onSent: (size: number, ofFile: number) => void,
-    isCancelled: () => boolean,
-  ): AsyncGenerator<Uint8Array, undefined> {
-    const checkGoing = (): void => {
-      if (isCancelled()) throw new Error('the upload was cancelled');
-    };
-    const reportSent = ({ byteLength }: Uint8Array, ofFile = 0): void => {
-      checkGoing();
-      onSent(byteLength, ofFile);
-    };
-    yield head;
-    reportSent(head);
-    for await (const chunk of contentOf(file)) {
-      checkGoing();
-      // A source may yield everything at once. Progress and timeout still count it in parts.
-      for (let at = 0; at < chunk.byteLength; at += PART) {
-        const piece = chunk.subarray(at, at + PART);
-        yield piece;
-        reportSent(piece, piece.byteLength);
-      }
-    }
-    checkGoing(); // a cancelled source looks as if it had ended
-    yield tail;
-    reportSent(tail);
-  }
-
+  const frame = frameOf(fields, file, boundary);
   return {
     contentType: `multipart/form-data; boundary=${boundary}`,
     repeatable: file.repeatable,
     cancel: () => file.cancel?.(),
-    body: (onProgress): OutgoingStream => {
-      listener(0, file.size);
-      let sent = 0;
-      let sentOfFile = 0;
-      let unseen = false;
-      let cancelled = false;
-      const onSent = (size: number, ofFile: number): void => {
-        sent += size;
-        sentOfFile += ofFile;
-        onProgress();
-        if (ofFile > 0) listener(sentOfFile, file.size);
-      };
-      return {
-        size: total,
-        get sent() {
-          return sent;
-        },
-        open: () => bytes(onSent, () => cancelled),
-        asBlob: () => {
-          const { blob } = file;
-          if (blob === undefined) return undefined;
-          unseen = true;
-          onProgress(estimatedParts(total ?? 0));
-          return new Blob([head, blob, tail]);
-        },
-        onBlobSent: () => {
-          if (unseen) onSent(total ?? 0, file.size ?? 0);
-        },
-        cancel: () => {
-          cancelled = true;
-        },
-      };
-    },
+    body: (onProgress) => new MultipartBody(frame, file, listener, onProgress),
   };
+}
+
+/** The bytes before and after those of the file. */
+interface Frame {
+  readonly head: Uint8Array<ArrayBuffer>;
+  readonly tail: Uint8Array<ArrayBuffer>;
+}
+
+function frameOf(fields: Form['fields'], file: FileContent, boundary: string): Frame {
+  const encoder = new TextEncoder();
+  const texts = Object.entries(fields).map(([name, value]) => `${partOf(boundary, name)}\r\n\r\n${value}\r\n`);
+  const opening = `${partOf(boundary, 'file')}; filename="${escapeName(file.filename)}"\r\nContent-Type: ${file.type}\r\n\r\n`;
+  return { head: encoder.encode(texts.join('') + opening), tail: encoder.encode(`\r\n--${boundary}--\r\n`) };
+}
+
+/** The form for one attempt. Counts what is sent of it. */
+class MultipartBody implements OutgoingStream {
+  readonly size: number | undefined;
+  bytesSent = 0;
+  #ofFile = 0;
+  #isBlob = false;
+  #isCancelled = false;
+
+  constructor(
+    private readonly frame: Frame,
+    private readonly file: FileContent,
+    private readonly listener: ProgressListener,
+    private readonly onProgress: (times?: number) => void,
+  ) {
+    this.size = file.size === undefined ? undefined : frame.head.byteLength + file.size + frame.tail.byteLength;
+    listener(0, file.size);
+  }
+
+  async *open(): AsyncGenerator<Uint8Array, undefined> {
+    const { head, tail } = this.frame;
+    yield head;
+    this.#count(head.byteLength);
+    for await (const chunk of contentOf(this.file)) {
+      this.#checkGoing();
+      // A source may yield everything at once. Progress and timeout still count it in parts.
+      for (let at = 0; at < chunk.byteLength; at += PART) {
+        const piece = chunk.subarray(at, at + PART);
+        yield piece;
+        this.#count(piece.byteLength, piece.byteLength);
+      }
+    }
+    this.#checkGoing(); // a cancelled source looks as if it had ended
+    yield tail;
+    this.#count(tail.byteLength);
+  }
+
+  asBlob(): Blob | undefined {
+    const { blob } = this.file;
+    if (blob === undefined) return undefined;
+    this.#isBlob = true;
+    this.onProgress(estimatedParts(this.size ?? 0));
+    return new Blob([this.frame.head, blob, this.frame.tail]);
+  }
+
+  onBlobSent(): void {
+    if (this.#isBlob) this.#count(this.size ?? 0, this.file.size ?? 0);
+  }
+
+  cancel(): void {
+    this.#isCancelled = true;
+  }
+
+  #checkGoing(): void {
+    if (this.#isCancelled) throw new Error('the upload was cancelled');
+  }
+
+  /** Counts bytes as sent, so many of them of the file. */
+  #count(bytes: number, ofFile = 0): void {
+    if (!this.#isBlob) this.#checkGoing();
+    this.bytesSent += bytes;
+    this.#ofFile += ofFile;
+    this.onProgress();
+    if (ofFile > 0) this.listener(this.#ofFile, this.file.size);
+  }
 }
 
 /**
@@ -132,11 +146,6 @@ async function* sourceOf(file: FileContent, failure: (cause: unknown) => Error):
 
 function partOf(boundary: string, name: string): string {
   return `--${boundary}\r\nContent-Disposition: form-data; name="${escapeName(name)}"`;
-}
-
-/** As in browsers (HTML standard, "multipart/form-data"): only quotes and line breaks are escaped. */
-function escapeName(name: string): string {
-  return name.replace(/[\r\n"]/g, (character) => encodeURIComponent(character));
 }
 
 /** Unpredictable, so that a file cannot contain it. */

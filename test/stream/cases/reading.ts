@@ -6,6 +6,7 @@ import {
   ResponseValidationError,
   StreamConsumedError,
   StreamTruncatedError,
+  toEventStream,
 } from 'context-gateway';
 import { expect } from 'vitest';
 import { type Bench, failureOf, readAll, type StreamCase } from '../bench.js';
@@ -203,7 +204,7 @@ export const readingCases: readonly StreamCase[] = [
     answers: stream(send(text('The '), text('Rhine.'))),
     options: { streamIdleTimeout: IDLE },
     run: async (bench) => {
-      const relay = (await bench.open()).toReadableStream().getReader();
+      const relay = toEventStream(await bench.open()).getReader();
       await relay.read();
 
       await bench.time.advance(5 * IDLE);
@@ -417,7 +418,7 @@ export const readingCases: readonly StreamCase[] = [
       });
       expect((after as StreamConsumedError).partial?.choices[0]?.message.content).toBe('The Rhine.');
       expect(await failureOf(collect(stream.textStream))).toBeInstanceOf(StreamConsumedError);
-      expect(() => stream.toReadableStream()).toThrow(StreamConsumedError);
+      expect(() => toEventStream(stream)).toThrow(StreamConsumedError);
       await expect(stream.finalCompletion()).resolves.toMatchObject({ id: 'chatcmpl-1' });
     },
   },
@@ -496,7 +497,7 @@ export const readingCases: readonly StreamCase[] = [
     answers: stream(send(RHINE)),
     options: { streamIdleTimeout: IDLE },
     run: async (bench) => {
-      const relay = (await bench.open()).toReadableStream();
+      const relay = toEventStream(await bench.open());
 
       await bench.time.advance(IDLE);
 
@@ -655,7 +656,7 @@ export const readingCases: readonly StreamCase[] = [
       await iterator.next();
       void read.finalCompletion();
       void left.finalCompletion();
-      const relay = relayed.toReadableStream().getReader();
+      const relay = toEventStream(relayed).getReader();
       await relay.read();
 
       abort.abort();

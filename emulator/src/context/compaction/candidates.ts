@@ -2,12 +2,9 @@ import type { Sliced } from '../../base/slices.js';
 import { hashText } from '../../store/random.js';
 import type { SummaryItem } from '../../store/summary.js';
 import { contentTerms } from '../../text/terms.js';
-import { type Segment, segments } from './blocks.js';
-import { type Cue, classify, revises } from './cues.js';
-import { blockPieces, type Piece, plainText, prosePieces } from './pieces.js';
+import { type Classification, classify, isQuestion } from './classify.js';
 import { findReferences } from './references.js';
-import { type ReplyKind, replyKind } from './replies.js';
-import { lineSentences, type SplitSentences } from './sentences.js';
+import { type Piece, piecesOf, type SplitSentences, type Unit, unitsOf } from './units.js';
 
 /** The parts of a message that compaction reads. */
 export interface SourceMessage {
@@ -20,11 +17,7 @@ export interface SourceMessage {
 /** A possible item of the summary. */
 export interface Candidate {
   item: SummaryItem;
-  /** Strength of its wording: 3 states outright what the item is, 0 gives no hint, below 0 is not prose. */
-  weight: number;
   terms: ReadonlySet<string>;
-  /** Revokes an earlier decision. */
-  revises: boolean;
   /** Its index among the pieces of its message, if it is a piece. */
   piece?: number;
 }
@@ -33,10 +26,8 @@ export interface Candidate {
 export interface Extraction {
   candidates: readonly Candidate[];
   pieces: readonly Piece[];
-  /** The message asks something. */
-  asks: boolean;
-  /** What the message is to an earlier question. */
-  reply: ReplyKind;
+  /** What the message is to a question before it: `unknown` if it begins so, `nothing` if it only asks. */
+  reply: 'answer' | 'unknown' | 'nothing';
 }
 
 export interface TextTools {
@@ -47,105 +38,52 @@ export interface TextTools {
 /** Extracts the candidates of a message. */
 export function* extract(message: SourceMessage, tools: TextTools): Sliced<Extraction> {
   const candidates: Candidate[] = [];
-  const pieces: Piece[] = [];
-  const parts = yield* segments(message.content);
-  const hasBlocks = parts.some(({ kind }) => kind !== 'prose');
-  function* addPieces(more: Iterable<Piece>): Sliced<void> {
-    let isFirst = true;
-    for (const piece of more) {
-      yield;
-      const terms = new Set(contentTerms(piece.text));
-      candidates.push(pieceCandidate(piece, { terms, at: pieces.length, isFirst, hasBlocks }, message, tools));
-      pieces.push(piece);
-      isFirst = false;
-    }
-  }
-  for (const part of parts) {
-    const read = part.kind === 'prose' || part.kind === 'list' ? yield* readProse(part, message, tools) : undefined;
-    if (read !== undefined && (part.kind === 'prose' || read.items.length > 0)) {
-      candidates.push(...read.items);
-      yield* addPieces(prosePieces(read.plain));
-    } else {
-      yield* addPieces(blockPieces(part));
-    }
+  const units = yield* unitsOf(message.content, tools.split);
+  const rest: Unit[] = [];
+  for (const unit of units) {
     yield;
+    const sentence = unit.text.replace(LIST_MARK, '').trim();
+    const found = unit.isCode ? undefined : classify(sentence, message.role);
+    if (found !== undefined) candidates.push(statement(sentence, found, message, tools));
+    // A question is listed only while it is open, and quoted in any case: its answer may need it.
+    if (found === undefined || isQuestion(sentence)) rest.push(unit);
+  }
+  const pieces: Piece[] = [];
+  for (const piece of piecesOf(rest)) {
+    yield;
+    const item = { section: 'importantReferences', type: EXCERPT, text: piece.text, label: message.role } as const;
+    candidates.push({ ...candidate(item, contentTerms(piece.text), message, tools), piece: pieces.length });
+    pieces.push(piece);
   }
   for (const { type, value, label } of yield* findReferences(message.content)) {
     const item = { section: 'importantReferences', text: value, type, label } as const;
-    candidates.push(candidate(item, type === 'value' ? 1 : 2, [value.toLowerCase()], message, tools));
+    candidates.push(candidate(item, [value.toLowerCase()], message, tools));
     yield;
   }
-  return { candidates, pieces, asks: message.content.includes('?'), reply: replyKind(message.content) };
+  const saysUnknown = UNKNOWN.test(message.content.split(/[.!?\n]/, 1)[0] ?? '');
+  const saysMore = units.some(({ text }) => !isQuestion(text));
+  const reply = saysUnknown ? 'unknown' : saysMore ? 'answer' : 'nothing';
+  return { candidates, pieces, reply };
 }
 
-/** The items found in lines of prose, and the remaining sentences. */
-function* readProse(
-  part: Segment,
-  message: SourceMessage,
-  tools: TextTools,
-): Sliced<{ items: Candidate[]; plain: string[] }> {
-  const items: Candidate[] = [];
-  const plain: string[] = [];
-  for (const line of part.lines) {
-    for (const sentence of yield* lineSentences(line, tools.split)) {
-      yield;
-      const cue = classify(sentence, message.role);
-      const rest = cue === undefined ? plainText(sentence) : undefined;
-      if (cue !== undefined) items.push(cuedCandidate(sentence, cue, message, tools));
-      if (rest !== undefined) plain.push(rest);
-    }
-  }
-  return { items, plain };
-}
-
-function cuedCandidate(sentence: string, cue: Cue, message: SourceMessage, tools: TextTools): Candidate {
-  const { section, weight, reason = '', term = '', text = sentence } = cue;
+function statement(sentence: string, found: Classification, message: SourceMessage, tools: TextTools): Candidate {
+  const { section, reason = '', term = '', text = sentence } = found;
   const terms = contentTerms(sentence);
-  if (section === 'definitions') return candidate({ section, text, term }, weight, contentTerms(term), message, tools);
-  if (section !== 'decisions') return candidate({ section, text }, weight, terms, message, tools);
+  if (section === 'definitions') return candidate({ section, text, term }, contentTerms(term), message, tools);
+  if (section !== 'decisions') return candidate({ section, text }, terms, message, tools);
   // Of the text without the reason, so that a decision repeated with another reason is the same one.
-  const id = `dec_${hashText([...new Set(contentTerms(text))].join(' '))}`;
-  const item = { section, text, id, reason, timestamp: message.createdAt };
-  return { ...candidate(item, weight, terms, message, tools), revises: revises(sentence) };
-}
-
-/** Its tokens are counted as if it stood alone, with its gap mark and fence. */
-function pieceCandidate(
-  piece: Piece,
-  { terms, at, isFirst, hasBlocks }: { terms: ReadonlySet<string>; at: number; isFirst: boolean; hasBlocks: boolean },
-  message: SourceMessage,
-  { countTokens }: TextTools,
-): Candidate {
-  const { open = '', close = '' } = piece.lines?.block.fence ?? {};
-  const fence = open === '' ? 0 : countTokens(`${open}\n${close}\n`);
-  const tokens = countTokens(`\n${piece.text}`) + fence + (hasBlocks ? TOKENS_PER_MARK : TOKENS_PER_GAP);
-  // The head of a table or a function explains the rest.
-  const weight = piece.lines === undefined ? 0 : isFirst ? BLOCK_HEAD : BLOCK;
-  return {
-    item: {
-      section: 'importantReferences',
-      type: EXCERPT,
-      text: piece.text,
-      label: message.role,
-      messageId: message.id,
-      tokens,
-    },
-    weight,
-    terms,
-    revises: false,
-    piece: at,
-  };
+  const id = `dec_${hashText(plainWords(text))}`;
+  return candidate({ section, text, id, reason, timestamp: message.createdAt }, terms, message, tools);
 }
 
 function candidate(
   item: Omit<SummaryItem, 'messageId' | 'tokens'>,
-  weight: number,
   terms: readonly string[],
   { id }: SourceMessage,
   { countTokens }: TextTools,
 ): Candidate {
   const tokens = countTokens(itemWords(item)) + TOKENS_PER_ITEM;
-  return { item: { ...item, messageId: id, tokens }, weight, terms: new Set(terms), revises: false };
+  return { item: { ...item, messageId: id, tokens }, terms: new Set(terms) };
 }
 
 /** The text of an entry whose tokens are counted. */
@@ -153,15 +91,19 @@ export function itemWords({ term, text, reason, label }: Omit<SummaryItem, 'mess
   return [term, text, reason, label].filter(Boolean).join(' ');
 }
 
-/** Tokens for the list mark and the line end of an entry. */
+/** The words of a text, without case and punctuation. */
+export function plainWords(text: string): string {
+  return (text.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}'’._-]*/gu) ?? [])
+    .join(' ')
+    .replace(/[.’'_-]+(?= |$)/g, '');
+}
+
+/** Tokens for the list mark and the line end of an entry, or for the mark of a gap. */
 export const TOKENS_PER_ITEM = 2;
 
 /** A2: the type of a reference that quotes part of a message verbatim. */
 export const EXCERPT = 'excerpt';
 
-/** Tokens for the mark of a gap, or for the frame of the entry. */
-const TOKENS_PER_GAP = 3;
-/** Tokens for "… 64 lines left out" on a line of its own. */
-const TOKENS_PER_MARK = 9;
-const BLOCK_HEAD = 0;
-const BLOCK = -2;
+const LIST_MARK = /^\s*(?:(?:[-*•>]|\d{1,3}[.)]|#{1,6})\s+)+(?:\[[ xX]\]\s+)?/;
+const UNKNOWN =
+  /\b(?:(?:don['’]t|do not) know|no idea|not (?:yet )?(?:sure|decided|clear)|undecided|unclear|to be decided)\b/i;

@@ -1,7 +1,7 @@
 import type { Sliced } from '../../base/slices.js';
 import { type SummaryItem, summaryTokens } from '../../store/summary.js';
 import type { Extraction } from './candidates.js';
-import { Summaries } from './extractive.js';
+import { Summaries } from './summaries.js';
 
 /** How far a compaction goes. */
 export type CompactionLevel = (typeof COMPACTION_LEVELS)[number];
@@ -58,7 +58,7 @@ export function* compact(
   level: CompactionLevel,
   before: CompactionState,
   countTokens: CountTokens,
-): Sliced<CompactionState> {
+): Sliced<CompactionState & { statements: SummaryItem[] }> {
   const summaries = yield* summariesOf(messages, countTokens);
   const strongest = LEVELS.findIndex(({ name }) => name === level);
   let state = before;
@@ -67,7 +67,7 @@ export function* compact(
     state = yield* atLevel(mild, { messages, before, most, summaries });
     most = state === before ? most : tokensBesidesSummary(messages, state.folded) + summaryTokens(state.items);
   }
-  return state;
+  return { ...state, statements: summaries.statements };
 }
 
 /** Rewrites the summary after a message was excluded. It covers the same messages otherwise, and does not grow. */
@@ -78,7 +78,7 @@ export function* resummarize(
 ): Sliced<CompactionState> {
   const summaries = yield* summariesOf(messages, countTokens);
   const isTaken = (message: number): boolean => messages[message]?.summarized === true;
-  return { ...state, items: yield* summaries.write(isTaken, state.budget, summaryTokens(state.items)) };
+  return { ...state, items: yield* summaries.write(isTaken, Math.min(state.budget, summaryTokens(state.items))) };
 }
 
 /** The statements of live messages, without those repeated or revoked later. */
@@ -108,7 +108,7 @@ function* atLevel(
   const budget = Math.floor(Math.max(total * level.target - rest, total * level.leastSummary));
   const isDone = folded === before.folded && isUpToDate(messages, folded);
   if (isDone && contextTokens(messages, before.items) <= rest + budget) return before;
-  const items = yield* summaries.write((message) => message < folded, budget, most - rest);
+  const items = yield* summaries.write((message) => message < folded, Math.min(budget, most - rest));
   return { folded, budget, items };
 }
 

@@ -6,13 +6,12 @@ import type { Sliced } from '../../base/slices.js';
  * adds something new. Uses only sums, products and square roots, which are bit-identical on every platform.
  */
 export class Coverage {
-  readonly #concepts: readonly Int32Array[];
-  readonly #worths: Float64Array;
   #worth: Float64Array;
 
-  private constructor(concepts: readonly Int32Array[], worths: Float64Array) {
-    this.#concepts = concepts;
-    this.#worths = worths;
+  private constructor(
+    private readonly concepts: readonly Int32Array[],
+    private readonly worths: Float64Array,
+  ) {
     this.#worth = worths.slice();
   }
 
@@ -54,18 +53,18 @@ export class Coverage {
 
   /** Forgets all taken texts. */
   clear(): void {
-    this.#worth = this.#worths.slice();
+    this.#worth = this.worths.slice();
   }
 
   /** What a text would add to the taken texts. Between two calls of `clear` it never rises. */
   gain(text: number): number {
     let sum = 0;
-    for (const concept of this.#concepts[text] ?? []) sum += this.#worth[concept] ?? 0;
+    for (const concept of this.concepts[text] ?? []) sum += this.#worth[concept] ?? 0;
     return sum;
   }
 
   take(text: number): void {
-    for (const concept of this.#concepts[text] ?? []) {
+    for (const concept of this.concepts[text] ?? []) {
       this.#worth[concept] = (this.#worth[concept] ?? 0) * SAID_AGAIN;
     }
   }

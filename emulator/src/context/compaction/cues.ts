@@ -1,92 +1,227 @@
 import type { Section } from '../../store/summary.js';
-import { contentTerms } from '../../text/terms.js';
-import { CONSTRUCTIONS, DEFINITIONS, NO_TERM, OPENNESS, QUESTION_OPEN } from './constructions.js';
-import { isQuestion } from './sentences.js';
 
-/** What the wording of a sentence reveals. */
+/** Words that put a sentence into a section. */
 export interface Cue {
   section: Exclude<Section, 'importantReferences'>;
-  /** 2 for an ordinary cue, 3 for an explicit one. */
-  weight: number;
-  reason?: string;
-  term?: string;
-  /** For definitions the meaning alone, for decisions the sentence without its reason. */
-  text?: string;
+  /** A regular expression without case, matched at word boundaries. A name in angle brackets stands for {@link NAMES}. */
+  words: string;
+  example: string;
+  /** Only the user's words count: from an assistant, they are advice. */
+  isOfUser?: true;
 }
 
-/**
- * The section of a sentence, by its construction. A keyword is not enough: "let's keep going" decides nothing, and
- * "I must have missed it" requires nothing.
- */
-export function classify(sentence: string, role: string): Cue | undefined {
-  const substance = countTerms(sentence);
-  const words = sentence.split(' ').length;
-  if (words < 3 || substance < 1 || sentence.length > LONGEST_SENTENCE || BROKEN_OFF.test(sentence)) return undefined;
-  if (isQuestion(sentence)) return questionCue(sentence, substance);
-  const definition = definitionIn(sentence);
-  if (definition !== undefined) return definition;
-  const fit = CONSTRUCTIONS.find(({ pattern, unless, isOfUser }) => {
-    const match = isOfUser && role !== 'user' ? null : pattern.exec(sentence);
-    if (match === null) return false;
-    const before = sentence.slice(0, match.index).split(NEW_CLAUSE).at(-1) ?? '';
-    return unless?.test(before) !== true;
-  });
-  if (fit === undefined) return undefined;
-  const { section, weight } = fit;
-  // "That is still to be decided" is useless without what "that" refers to.
-  if (section === 'openQuestions' && countTerms(sentence.replace(OPENNESS, ' ')) < 2) return undefined;
-  return section === 'decisions' ? { section, weight, ...withReason(sentence) } : { section, weight };
-}
+/** What the names in angle brackets stand for. */
+export const NAMES = {
+  we: `(we|the team)( have|'ve| had)?( all| just| already| also| now| finally| then)?`,
+  choose:
+    '(go with|use|stick with|stick to|switch to|settle on|adopt|drop|remove|replace|rename|freeze|cache|ship|host|include|keep (the|our|both|using|\\w+s)|make (it|the|this)|put (it|the|this|an?))',
+  do: '(add|answer|build|call|change|check|cite|commit|delete|deploy|document|draft|encrypt|expose|fix|hardcode|ignore|implement|import|include|log|merge|mention|migrate|mock|move|open|pass|prepare|publish|push|put|read|release|remove|rename|reply|return|review|rewrite|rotate|run|send|set|share|ship|skip|store|test|throw|update|upgrade|use|validate|write)',
+  keep: '(allow|avoid|be able to|comply with|encrypt|ensure|guarantee|handle|limit|log|prevent|provide|store|support|validate)',
+  number: '(\\d[\\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|a hundred)',
+  clause: '(?<=^|[;:] |\\b(and|so|but|then|also) )',
+  // Up to six words from the beginning of a clause: with an article or the like, or in the plural.
+  thing: `<clause>((the|our|its|every|each|all|any|no|both|an?) (<word> ){1,6}?|(?=[\\w-]+s )<word> |(?<=^)(<word> ){1,3}?)`,
+  word: `(?!(I|my|you|your|we|they|he|his|she|her|it|this|that|these|there|people|everyone|nobody|which|who|always|some|much|more|is|are|was|were|do|does|don't|will|would|should|might|could|may|if)\\b)[\\w'&/\`.-]+`,
+  // "Must have been" and "must be joking" are guesses, "should be fine" is an expectation.
+  rule: '( not| never| always| only| also)? (?!(have|be (fine|\\w+ing))\\b)\\w+',
+  ask: '(whether|if|which|what|who|how|why|where|when)',
+} as const;
 
-/** Whether the sentence revokes an earlier decision. */
-export function revises(sentence: string): boolean {
-  return /\b(actually|instead|no longer|scratch that|scrap|changed (?:my|our) minds?|rather than|not .{3,40} (?:anymore|any more)|revert(?:ed|ing)?|drop(?:ped|ping)? the)\b/i.test(
-    sentence,
-  );
-}
+/** Read from the top: the first cue whose words a sentence contains gives its section. */
+export const CUES: readonly Cue[] = [
+  // A question mark is a cue, too: see classify.ts.
+  {
+    section: 'openQuestions',
+    words: '^(how|what|why|which|where|when|who) (do|does|should|can|could|will|would) (we|our|the) \\w+',
+    example: 'how do we test this on Windows',
+  },
+  {
+    section: 'openQuestions',
+    words: `<clause>((it|we)( is|'s| are|'re| do)? ?)?(still )?(unclear|(not|n't) (yet )?(sure|clear|certain|know)( yet)?) <ask>`,
+    example: 'It is unclear whether the chip fits the case.',
+  },
+  {
+    section: 'openQuestions',
+    words: `(haven't|hasn't|have not|has not) (yet )?(decided|agreed|settled|chosen|figured out)( yet)?( on)? \\w+`,
+    example: "We haven't decided on the colour of the case.",
+  },
+  {
+    section: 'openQuestions',
+    words: `(still|need to|have to) (decide|find out|figure out|clarify) <ask>`,
+    example: 'We still need to find out which printers they have.',
+  },
+  {
+    section: 'openQuestions',
+    words:
+      '(the|an) open (question|issue|point) (is|remains)|still (undecided|open)|TBD|to be (decided|determined|confirmed)',
+    example: 'TBD: the colour of the case.',
+  },
+  {
+    section: 'definitions',
+    words: '^(by|when we say) <term>,? we mean <meaning>',
+    example: 'By backlog we mean every issue without an owner.',
+  },
+  {
+    section: 'definitions',
+    words: '^(in our \\w+,? )?<term> (stands for|refers to|is defined as|denotes) <meaning>',
+    example: 'SLA stands for service level agreement.',
+  },
+  {
+    section: 'definitions',
+    words: `^(here,? |in our \\w+,? )?<term> means:? (?!(we|I|you|they|it|nothing|that)\\b)<meaning>`,
+    example: 'Manifest means the list of files with checksums.',
+  },
+  {
+    section: 'definitions',
+    words: '^an? <term> is <meaning>(?<= (that|which|with|whose|who|where|when) .+)',
+    example: 'A shard is a database that holds part of the tenants.',
+  },
+  {
+    section: 'definitions',
+    words: '^(the )?<term> is (?=the \\w+ (that|which|whose) )<meaning>',
+    example: 'The janitor is the job that deletes old exports.',
+  },
+  {
+    section: 'definitions',
+    words: '^we call <term> (if|when) <meaning>',
+    example: 'We call a release stable when it ran for a week.',
+  },
+  {
+    section: 'decisions',
+    words: '^(decision|decided|agreed|resolved|approved|final answer)( ?[:,—–]| -)',
+    example: 'Decision: the ledger stays in Frankfurt.',
+  },
+  {
+    section: 'decisions',
+    words:
+      '(<we>|I) (decided|agreed|opted|settled)( not)? (to|on|for|against|that (we|our|the))|the decision is (to|that)',
+    example: 'The team agreed to freeze the API in May.',
+  },
+  {
+    section: 'decisions',
+    words:
+      "(voted (<number> to <number> )?(for|to|against)|(it is|it's|it was|that is|that's) (decided|settled|agreed)( that)? \\w+|as (agreed|decided)|(the )?consensus (.+ )?is (to|that)|signed off on|won't ?fix|(pushed|postponed|deferred|moved) (back )?to (<number>|next|the next))",
+    example: 'The team voted for Tailwind.',
+  },
+  {
+    section: 'decisions',
+    words: '(<we>|I) (chose|chosen|picked|selected)(?! (up|out|on)\\b)',
+    example: 'We picked Redis.',
+  },
+  {
+    section: 'decisions',
+    words:
+      "(?<!that )(<we> are|we're)( now| also| not)? ((moving|switching|migrating) (<word> ){0,8}(to|off)|(going|sticking) with(?! (our|my|you|him|her|them)\\b)|staying (on|with)|standardi[sz]ing on|(dropping|replacing|removing|deprecating|renaming|freezing|postponing|keeping|scrapping|splitting|reverting)(?! (in|by|up)\\b))|^(going with|from now on)\\b",
+    example: "We're moving the builds to another provider.",
+  },
+  {
+    section: 'decisions',
+    words: '<we> (moved|switched|migrated) (\\w+ ){0,5}to',
+    example: 'We switched the builds to another provider.',
+  },
+  {
+    section: 'decisions',
+    words: "(let's|lets|let us)( not)? <choose>",
+    example: "Let's use Postgres for the job table.",
+  },
+  {
+    section: 'decisions',
+    words:
+      "we('ll| will) <choose>|we no longer \\w+|^we( are|'re) going to <choose>|we( are|'re) not going to (?!(be|have|get|know|like|make it)\\b)\\w+|we (won't|will not) (support|<choose>|<do>)|we('ll| will) .+ instead|^(rather than|instead of) .+ we('ll| will)",
+    example: 'We no longer support the old client.',
+  },
+  {
+    section: 'decisions',
+    words:
+      'will( not)? be (built|written|stored|hosted|replaced|removed|renamed|dropped|kept) (with|in|on|as|by|to|from|until|at)',
+    example: 'The old page will be replaced by the new one.',
+  },
+  {
+    section: 'requirements',
+    words: '(<thing>|<clause>it )(must|should)<rule>',
+    example: 'The import must finish within ten minutes.',
+  },
+  {
+    section: 'requirements',
+    words: "<thing>(must|should)n't <word>",
+    example: "Exports mustn't contain deleted rows.",
+  },
+  {
+    section: 'requirements',
+    words: '(<thing>|<clause>it )(has|have|needs?) to( not| never| always| only| also)? \\w+',
+    example: 'The API has to be backwards compatible.',
+  },
+  {
+    section: 'requirements',
+    words:
+      '<clause>(we|you) must( not| never| always| only) \\w+|<clause>we (must|need to|have to|should)( not| never| always| only)? <keep>',
+    example: 'You must not store card numbers.',
+  },
+  {
+    section: 'requirements',
+    words:
+      "<thing>((is|are) to be \\w+|(has|have) got to \\w+|(cannot|can't) be \\w+|(is not|isn't|are not|aren't) (allowed|permitted)|requires? (at least|both|<number>|<word> (approval|reviews?|consent|rights))|needs? (.+ )?(approval|reviews?|sign-off)( |$))|(is|are|it's) (mandatory|forbidden|prohibited|compulsory)",
+    example: 'Invoices cannot be edited.',
+  },
+  {
+    section: 'requirements',
+    words: '^(every|each|all|any|both) (<word> ){1,6}needs? (an?|at least|<number>)',
+    example: 'Every change needs two reviews.',
+  },
+  {
+    section: 'requirements',
+    words:
+      '^only (?!by|if|when|with|then)(<word> ){1,6}(can|may|should|must|are allowed to|is allowed to)|<thing>(may|must|should) only \\w+|^no (<word> ){1,6}(is allowed|are allowed|may|without|before|unless|after|on \\w+days?)|^(nobody|no one|none) (but|except|other than) .+',
+    example: 'Only owners may close an account.',
+  },
+  {
+    section: 'requirements',
+    words:
+      "<thing>((may|must|shall|should) (not|never)(?! (be able|have))|(is|are) (not allowed|required|limited|restricted) to|(can|may) .*(at most|no more than|up to) <number>)|(cannot|can't) exceed|<clause>(we|you) (cannot|can't) \\w+ without|<clause>you are required to|cap \\w+ at <number>|at most <number>",
+    example: 'Uploads are limited to 25 MB.',
+  },
+  {
+    section: 'requirements',
+    words:
+      "^(please )?((never|always|do not|don't) (<do>|touch|edit|let|bypass|disable|mix|paste|rely|rebase|start|write)|(make sure|ensure) \\w+)",
+    example: 'Never store card numbers in the log files.',
+    isOfUser: true,
+  },
+  {
+    section: 'goals',
+    words:
+      "(my|our|the) (main |overall )?(goal|aim|objective|mission|target)( (.+ )?(is|are)|( for .+)?:)|^(goal|aim|objective):|(that's|that is) the (goal|target)|working towards",
+    example: 'Our goal is to ship the remote control in spring.',
+  },
+  {
+    section: 'goals',
+    words: 'the (point|idea|purpose) (of .+ )?is (to|that)',
+    example: 'The idea is to let customers print their own labels.',
+  },
+  {
+    section: 'goals',
+    words:
+      "(we|I)( are|'re| am|'m) (trying to|hoping to|aiming (to|for|at)|after is)|^hoping to (reach|have|get|ship|cut)|in the long run",
+    example: "We're aiming for one login.",
+  },
+  {
+    section: 'goals',
+    words:
+      "(we|I)( want to| hope to| would like to|'d like to) (be|become|build|create|cut|double|halve|have|increase|let|make|offer|reach|reduce|write) \\w+|^we want .+ to \\w+",
+    example: 'We want to halve the number of support mails.',
+  },
+  {
+    section: 'currentPlan',
+    words: "^next( steps?)?:|^next,? (I|we)('ll| will| am going to|'m going to)|(my|our|the) (next step|plan) is",
+    example: 'Next step: write the migration for the ledger.',
+  },
+  {
+    section: 'currentPlan',
+    words: "^(I|we)('ll| will|'m going to| am going to) <do> \\w+",
+    example: 'I will prepare the dry run for the small customers.',
+  },
+];
 
-/**
- * Splits a decision from the clause that gives its reason, without the conjunction. The reason ends where the next
- * clause begins, so that a decision after it is kept: "We dropped X because it is slow, and we use Y."
- */
-function withReason(sentence: string): { text: string; reason: string } {
-  const match = REASON.exec(sentence);
-  if (match === null) return { text: sentence, reason: '' };
-  const reason = match[1]?.trim() ?? '';
-  const before = sentence.slice(0, match.index);
-  const after = sentence.slice(match.index + match[0].length).replace(/[.!]+$/, '');
-  const text = `${before.replace(/[,\s]+$/, '')}${after}.`;
-  return countTerms(before) < 2 ? { text: sentence, reason } : { text, reason };
-}
-
-function questionCue(sentence: string, substance: number): Cue | undefined {
-  if (substance < 2 || !QUESTION_OPEN.test(sentence)) return undefined;
-  return { section: 'openQuestions', weight: /\bopen (?:question|issue|point)\b/i.test(sentence) ? 3 : 2 };
-}
-
-function definitionIn(sentence: string): Cue | undefined {
-  for (const pattern of DEFINITIONS) {
-    const match = pattern.exec(sentence);
-    const term = match?.groups?.term
-      ?.replace(/^(?:the|an?|our|by)\s+/i, '')
-      .replace(/^["“'`]|["”'`]$/g, '')
-      .trim();
-    const meaning = match?.groups?.meaning?.replace(/[.!]+$/, '').trim();
-    if (term === undefined || meaning === undefined || term.split(' ').length > 4) continue;
-    if (NO_TERM.test(term) || countTerms(term) === 0 || countTerms(meaning) < 2) continue;
-    return { section: 'definitions', weight: 2, term, text: meaning };
-  }
-  return undefined;
-}
-
-function countTerms(text: string): number {
-  return new Set(contentTerms(text)).size;
-}
-
-const LONGEST_SENTENCE = 600;
-/** "It could take days, so we decided to" is a decision, although "could" only considers. */
-const NEW_CLAUSE = /,? so (?!that )|; /;
-/** A sentence that breaks off in the middle is not worth keeping. */
-const BROKEN_OFF = /(?:[,;}…–—-]|\.\.\.|\b(?:and|or|but|the|a|to|of|so))$/i;
-const REASON =
-  /(?:,\s*|\s)(?:because(?: of)?|since(?! (?:\d|last|then|yesterday))|so that|due to|in order to|given that)\s+(.+?)(?=[.!]*$|;|,? (?:and|so|but) (?:we|i|let's|they|it|the|then)\b|, then\b)/i;
+/** Words that only consider something, or report it. After them in a sentence, nothing is a decision or a requirement. */
+export const HEDGES =
+  "(if|once|unless|until|whether|why|how|who|what|maybe|perhaps|might|could|would|probably|I guess|I suppose|I thought|(he|she|they) (said|say|says|think|thinks)|don't|doesn't|didn't)";

@@ -1,32 +1,47 @@
 import type { UIMessage } from 'ai';
-import type { FoundMessage, TurnMetadata } from 'context-gateway/ai-sdk';
-import { memoryStore, type Recalled } from 'context-gateway/conversation';
+import type { TurnMetadata } from 'context-gateway/ai-sdk';
+import type { FoundMessage, StoredRow } from 'context-gateway/conversation';
+import { store } from './database';
+import { isRunning } from './replies';
 
-// In place of your database. Global, because Next.js loads this module twice: for pages and for routes.
-const shared = globalThis as { store?: ReturnType<typeof memoryStore> };
-shared.store ??= memoryStore();
-export const { store } = shared;
-
+/** An earlier message that a reply was given, as the page shows it. */
+type Source = Pick<FoundMessage, 'id' | 'role' | 'text' | 'match'>;
 type Search = { searchConversation: { input: { query: string }; output: FoundMessage[] } };
-export type ChatMessage = UIMessage<TurnMetadata, { recalled: Recalled[] }, Search>;
+export type ChatMessage = UIMessage<TurnMetadata, { recalled: Source[] }, Search>;
 
-/** The stored messages, for the page. */
-export async function earlier(conversationId: string): Promise<ChatMessage[]> {
+/** The stored messages, for the page. If a reply is being written, the page resumes it. */
+export async function earlier(conversationId: string): Promise<{ messages: ChatMessage[]; resume: boolean }> {
+  const resume = await isRunning(conversationId); // first: a reply that ends meanwhile is stored
   const { messages = [] } = (await store.load(conversationId)) ?? {};
-  return messages.map(({ id = '', role, content }) => ({
-    id,
-    role: role === 'user' ? 'user' : 'assistant',
-    parts: [{ type: 'text', text: content }],
-  }));
+  const end = resume ? messages.map(({ role }) => role).lastIndexOf('user') + 1 : messages.length;
+  return { messages: messages.slice(0, end).map((message) => shown(message, messages)), resume };
 }
 
-/** The user's new message, and earlier ones without a reply. None if the page asks for the last reply again. */
-export async function newQuestions(conversationId: string, messages: UIMessage[]) {
+function shown({ id, role, content, recalled }: StoredRow, all: readonly StoredRow[]): ChatMessage {
+  const sources = recalled?.map(({ id, text = '', match }): Source => {
+    const found = all.find((message) => message.id === id);
+    return { id, match, role: found?.role ?? 'summary', text: found?.content ?? text };
+  });
+  return {
+    id: id ?? '',
+    role: role === 'user' ? 'user' : 'assistant',
+    parts: [...(sources ? [{ type: 'data-recalled' as const, data: sources }] : []), { type: 'text', text: content }],
+  };
+}
+
+/** Stores the user's new message, and earlier ones that are not stored. None if the page asks for the last reply again. */
+export async function keepQuestions(conversationId: string, messages: UIMessage[]): Promise<void> {
   const { messages: stored = [] } = (await store.load(conversationId)) ?? {};
   const last = messages.at(-1);
-  if (last?.id === stored.filter(({ role }) => role === 'user').at(-1)?.id) return [];
+  if (last?.id === stored.filter(({ role }) => role === 'user').at(-1)?.id) return;
   const isNew = (message: UIMessage) => message === last || !stored.some(({ id }) => id === message.id);
-  return messages.filter((message) => message.role === 'user' && isNew(message)).map(asMessage);
+  const createdAt = new Date().toISOString();
+  const questions = messages
+    .filter((message) => message.role === 'user' && isNew(message))
+    .map((message) => ({ ...asMessage(message), createdAt }))
+    .filter(({ content }) => content.trim() !== '');
+  const newest = stored.at(-1)?.id ?? undefined;
+  if (questions.length > 0) await store.append?.(conversationId, questions, { after: newest, newest });
 }
 
 export function asMessage({ id, role, parts }: UIMessage) {

@@ -1,11 +1,13 @@
 import { convertToModelMessages, stepCountIs, streamText, wrapLanguageModel } from 'ai';
-import { GatewayClient, toErrorData } from 'context-gateway';
+import { extended, GatewayClient, toErrorData } from 'context-gateway';
 import { contextMiddleware, createAiSdkProvider, searchTool } from 'context-gateway/ai-sdk';
 import { createConversation } from 'context-gateway/conversation';
-import { asMessage, newQuestions, store } from '../../store';
+import { store } from '../../database';
+import { begin } from '../../replies';
+import { asMessage, keepQuestions } from '../../store';
 
 const gateway = new GatewayClient({ maxRetryAfter: 5_000 });
-const svc = createAiSdkProvider(gateway, { undocumented: 'send' }); // the API documents no tools
+const svc = createAiSdkProvider(gateway, { completions: extended }); // the API documents no tools
 
 export async function POST(request: Request): Promise<Response> {
   const { id: conversationId, messages } = await request.json().catch(() => ({}));
@@ -14,25 +16,27 @@ export async function POST(request: Request): Promise<Response> {
   const contextWindow = 4_000; // at most so many tokens for each request
   const open = () => createConversation({ gateway, model: 'atlas-small', conversationId, store, contextWindow });
   const conversation = open();
-  const questions = await newQuestions(conversationId, messages);
-  const input = questions.length > 0 ? questions : messages.slice(-1).map(asMessage);
+  await keepQuestions(conversationId, messages);
+  const { signal, consumeSseStream } = await begin(conversationId);
+  const replyId = crypto.randomUUID();
   const result = streamText({
     model: wrapLanguageModel({ model: svc('atlas-small'), middleware: contextMiddleware(conversation) }),
     messages: await convertToModelMessages(messages),
     tools: { searchConversation: searchTool(conversation) }, // and your own
     stopWhen: stepCountIs(5),
     maxRetries: 0, // the page counts down
-    abortSignal: request.signal,
+    abortSignal: signal,
     onError: ({ error }) => console.error(error), // the page gets the text of the other onError
   });
   return result.toUIMessageStreamResponse({
+    consumeSseStream,
+    originalMessages: messages,
+    generateMessageId: () => replyId,
     onError: (error) => JSON.stringify(toErrorData(error)),
     onFinish: async ({ responseMessage, finishReason }) => {
       const { content: text } = asMessage(responseMessage);
-      if (text === '') return; // the page sends the questions again
-      const isAgain = (await newQuestions(conversationId, messages)).length === 0;
-      if (isAgain) await store.truncate(conversationId, input[0].id); // and the old reply
-      await open().record(input, { text, stopped: finishReason !== 'stop' });
+      if (text === '') return; // the question is stored: the page asks again
+      await open().record(messages.slice(-1).map(asMessage), { id: replyId, text, stopped: finishReason !== 'stop' });
     },
   });
 }

@@ -1,0 +1,112 @@
+/** Runs the servers of the backend guide as they stand there, and other libraries with the gateway's address. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { runWell } from './child.js';
+import { install } from './package-file.js';
+import { checkPlain, newProject } from './projects.js';
+
+const GUIDE = readFileSync(join(import.meta.dirname, '../docs/guides/chat-backend.md'), 'utf8');
+const NODE = join(import.meta.dirname, 'node_modules/node20/bin/node');
+const SERVERS = ['fastify', 'express'];
+const LIBRARIES = { LangChain: '@langchain/openai', LlamaIndex: '@llamaindex/openai' };
+
+/** The packages of the guide's commands, and those of the other libraries. */
+const packages = [...GUIDE.matchAll(/^npm install ([^#\n]+)/gm)].flatMap(([, names]) => names.trim().split(' '));
+
+/** Returns the checks as `[name, check]`. */
+export function appChecks(file, folder, { env }) {
+  const project = join(folder, 'apps');
+  return [
+    [
+      `the packages of the backend guide, ${Object.values(LIBRARIES).join(' and ')}: installed`,
+      async () => {
+        newProject(folder, 'apps', 'module');
+        await install([file, ...packages, ...Object.values(LIBRARIES)], project);
+        for (const name of ['store.ts', 'server.ts']) writeFileSync(join(project, name), codeOf(name));
+        return '';
+      },
+    ],
+    ...SERVERS.map((name) => [
+      `the backend guide's server with ${name}: a turn, and one that its visitor leaves`,
+      () => checkServer(project, name, env),
+    ]),
+    ...Object.keys(LIBRARIES).map((name) => [
+      `${name} with the address of the gateway: a text and a streamed one`,
+      async () => checkPlain(await runWell([NODE, `${name.toLowerCase()}.js`], { cwd: project, env })),
+    ]),
+  ];
+}
+
+/** Starts the guide's server on a free port, asks it, and leaves in the middle of a second reply. */
+async function checkServer(project, name, env) {
+  const port = await freePort();
+  const program = `serve-${name}.ts`;
+  writeFileSync(join(project, program), codeOf('serve.ts', `from '${name}'`).replace('3000', port));
+  const child = spawn(NODE, ['--import', 'tsx', program], { cwd: project, env: { ...process.env, ...env } });
+  let printed = '';
+  child.stderr.on('data', (data) => {
+    printed += data;
+  });
+  try {
+    const asked = { conversationId: name, question: 'We keep the manifests in Oslo. Where do we keep the manifests?' };
+    const turn = await read(await ask(port, asked, child));
+    if (!turn.includes('Oslo')) throw new Error(`the reply: ${turn}${printed}`);
+    const left = new AbortController();
+    const response = await ask(port, { ...asked, question: 'And where else?' }, child, left.signal);
+    await response.body.getReader().read();
+    left.abort();
+    const again = await read(await ask(port, { ...asked, question: 'Where do we keep the manifests?' }, child));
+    if (!again.includes('Oslo') || printed !== '') throw new Error(`after a visitor left: ${again}${printed}`);
+    return '';
+  } finally {
+    child.kill();
+    await once(child, 'exit');
+  }
+}
+
+/** Asks again until the server listens. */
+async function ask(port, body, child, signal) {
+  for (;;) {
+    const init = {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal,
+    };
+    const response = await fetch(`http://127.0.0.1:${port}/chat`, init).catch((error) => error);
+    if (response instanceof Response) return response;
+    if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** The text of a turn, read with the package's own function. */
+async function read(response) {
+  const { readTurn } = await import('context-gateway/conversation');
+  let text = '';
+  for await (const event of readTurn(response)) {
+    if (event.type === 'text') text += event.text;
+    if (event.type === 'error') throw new Error(event.error.message);
+  }
+  return text;
+}
+
+/** The code of the guide that begins with `// name` and contains `mark`. */
+function codeOf(name, mark = '') {
+  const codes = [...GUIDE.matchAll(/^```\w+\n(\/\/ (\S+)\n[\s\S]*?)^```$/gm)];
+  const found = codes.find(([, code, title]) => title === name && code.includes(mark));
+  if (found === undefined) throw new Error(`the guide has no ${name} with ${mark}`);
+  return found[1];
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+}

@@ -1,0 +1,18 @@
+/** A place where the emulator found something: the text around it, and its place in that text. */
+export interface Match {
+  in?: string;
+  text: string;
+  at: number;
+  length: number;
+}
+
+/** What surrounds a match, with the match marked. */
+export function Excerpt({ match: { text, at, length }, where }: { match: Match; where: string }) {
+  return (
+    <small class="excerpt">
+      <span class="soft">{where}</span> {text.slice(0, at)}
+      <mark>{text.slice(at, at + length)}</mark>
+      {text.slice(at + length)}
+    </small>
+  );
+}

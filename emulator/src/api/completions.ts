@@ -1,0 +1,125 @@
+import type * as z from 'zod/mini';
+import { checked } from '../base/checked.js';
+import { type Completion, usageOf } from '../completions/completions.js';
+import { completionEvents, liveEvents } from '../completions/stream.js';
+import type { Methods } from '../http/area-routes.js';
+import { EventBody } from '../http/event-body.js';
+import type { Exchange } from '../http/exchange.js';
+import { subjectOf } from '../http/log/subject.js';
+import { json, type PlainResponse } from '../http/plain-response.js';
+import type { Stores } from '../store/stores.js';
+import type { PromptTokens } from '../text/prompt-tokens.js';
+import type { ChatMessage, CompletionRequest } from '../upstream/model-source.js';
+import { completionBody, completionChunk, completionResponse, openCompletionBody } from './schemas.js';
+import type { GatewayApiState } from './state.js';
+
+/** `/v1/chat/completions` */
+export function completionMethods(state: GatewayApiState): Methods {
+  const { settings, stores, completions } = state;
+  return {
+    POST: {
+      id: 'createChatCompletion',
+      summary: 'Create a completion, optionally streamed',
+      body: completionBody,
+      responses: { 200: { 'application/json': completionResponse, 'text/event-stream': completionChunk } },
+      handle: async (c) => {
+        const { exchange } = c;
+        const request = completionRequest(await exchange.json(), settings.strict);
+        const created = Math.floor(settings.clock.now() / 1000);
+        if (request.stream) return streamed(state, request, exchange, created);
+        const completion = await completions.complete(
+          request,
+          () => exchange.request.signal,
+          counting(request.messages, exchange, stores),
+        );
+        const id = stores.ids.next('chatcmpl');
+        const { content, usage } = bill(completion, stores, exchange);
+        const { toolCalls, finishReason } = completion;
+        const text = { role: 'assistant', content };
+        const message =
+          toolCalls.length === 0 ? text : { ...text, content: content === '' ? null : content, tool_calls: toolCalls };
+        const choice = { index: 0, message, finish_reason: finishReason };
+        return json({ id, object: 'chat.completion', created, model: request.model, choices: [choice], usage });
+      },
+    },
+  };
+}
+
+async function streamed(
+  { completions, settings, stores }: GatewayApiState,
+  request: CompletionRequest,
+  exchange: Exchange,
+  created: number,
+): Promise<PlainResponse> {
+  const { entry, request: sent } = exchange;
+  const stop = new AbortController();
+  let both: AbortSignal | undefined;
+  // Created only where something waits, because it is slow.
+  const signal = (): AbortSignal => {
+    both ??= AbortSignal.any([sent.signal, stop.signal]);
+    return both;
+  };
+  const completion = await completions.begin(request, signal, counting(request.messages, exchange, stores));
+  entry.answeredBy = completion.answeredBy;
+  const id = stores.ids.next('chatcmpl');
+  const { clock, pace } = settings;
+  const bill = (tokens: number): void => {
+    entry.tokens = { prompt: completion.promptTokens, completion: tokens };
+    addUsage(completion.model, stores, exchange);
+  };
+  const context = { id, created, clock, pace, signal, bill };
+  const events = 'response' in completion ? liveEvents(completion, context) : completionEvents(completion, context);
+  const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' };
+  return { status: 200, headers, body: new EventBody(events, stop) };
+}
+
+/** Notes what the log keeps of a prompt, once its tokens are counted. */
+export function counting(
+  messages: readonly ChatMessage[],
+  { entry }: Exchange,
+  { conversations }: Stores,
+): (prompt: PromptTokens) => void {
+  return (prompt) => {
+    entry.prompt = prompt;
+    entry.subject ??= subjectOf(entry);
+    entry.subject.conversation ??= conversations.quotedIn(messages);
+  };
+}
+
+/** Bills a whole completion. Returns its text and usage. */
+export function bill(
+  completion: Completion,
+  stores: Stores,
+  exchange: Exchange,
+): { content: string; usage: ReturnType<typeof usageOf> } {
+  const { entry } = exchange;
+  const counted = usageOf(completion.promptTokens, completion.tokenCount);
+  entry.answeredBy = completion.answeredBy;
+  entry.tokens = { prompt: counted.prompt_tokens, completion: counted.completion_tokens };
+  addUsage(completion.model, stores, exchange);
+  return { content: completion.tokens.pieces.join(''), usage: counted };
+}
+
+function addUsage(model: string, { usage }: Stores, { entry, key }: Exchange): void {
+  const { prompt = 0, completion = 0 } = entry.tokens ?? {};
+  usage.add({ model, prompt, completion, key, conversation: entry.subject?.conversation });
+}
+
+/** Checks a request. Unless `strict`, it may have what the API does not document: other content than text, tools. */
+function completionRequest(body: unknown, strict: boolean): CompletionRequest {
+  if (strict) return checked(completionBody, body, strict);
+  const request = checked(openCompletionBody, body);
+  return {
+    ...request,
+    messages: request.messages.map(({ role, content }) => ({ role, content: textOf(content) })),
+    sent: body as Record<string, unknown>, // just checked
+  };
+}
+
+type Content = z.infer<typeof openCompletionBody>['messages'][number]['content'];
+
+/** The text of a message's content. */
+function textOf(content: Content): string {
+  if (typeof content === 'string') return content;
+  return (content ?? []).flatMap(({ text }) => (typeof text === 'string' ? text : [])).join('\n');
+}

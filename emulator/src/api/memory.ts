@@ -1,0 +1,85 @@
+import { checked } from '../base/checked.js';
+import { HttpError, notFound } from '../base/errors.js';
+import { type Methods, pathParam, queryOf, type RouteContext } from '../http/area-routes.js';
+import { json } from '../http/plain-response.js';
+import type { UserMemoryItem } from '../store/memory.js';
+import type { Workspaces } from '../store/workspaces.js';
+import { done, memoriesResponse, memoryBody, memoryChange, memoryQuery, memoryResponse } from './schemas.js';
+import type { ContextApiState } from './state.js';
+
+/** `/api/memory` */
+export function memoryMethods(state: ContextApiState): Methods {
+  const { stores, strict } = state;
+  return {
+    GET: {
+      id: 'listMemory',
+      summary: 'List memory items: your own, or those of a workspace',
+      query: memoryQuery,
+      responses: { 200: memoriesResponse },
+      handle: (c) => {
+        const { workspaceId, type } = checked(memoryQuery, queryOf(c));
+        if (workspaceId !== undefined) requireMember(stores.workspaces, workspaceId, c.exchange.userId);
+        const items = stores.memory.list(c.exchange.userId, workspaceId, type);
+        // A24: a list shows four fields of each item.
+        const memories = items.map(({ id, type, key, content }) => ({ id, type, key, content }));
+        return json({ success: true, memories });
+      },
+    },
+    POST: {
+      id: 'createMemory',
+      summary: 'Create a memory item',
+      body: memoryBody,
+      responses: { 200: memoryResponse },
+      handle: async (c) => {
+        const body = checked(memoryBody, await c.exchange.json(), strict);
+        const { workspaceId } = body;
+        if (workspaceId !== undefined) requireMember(stores.workspaces, workspaceId, c.exchange.userId);
+        return json({ success: true, memory: stores.memory.create(body, c.exchange.userId) });
+      },
+    },
+  };
+}
+
+/** `/api/memory/{memoryId}` */
+export function memoryItemMethods(state: ContextApiState): Methods {
+  const { stores, strict } = state;
+  return {
+    PATCH: {
+      id: 'updateMemory',
+      summary: 'Update a memory item',
+      body: memoryChange,
+      responses: { 200: memoryResponse },
+      handle: async (c) => {
+        const body = checked(memoryChange, await c.exchange.json(), strict);
+        return json({ success: true, memory: stores.memory.update(memoryItem(state, c).id, body) });
+      },
+    },
+    DELETE: {
+      id: 'deleteMemory',
+      summary: 'Delete a memory item',
+      responses: { 200: done },
+      handle: (c) => {
+        stores.memory.delete(memoryItem(state, c).id);
+        return json({ success: true });
+      },
+    },
+  };
+}
+
+/** The item of the path, if the caller may see it. */
+function memoryItem({ stores }: ContextApiState, c: RouteContext): UserMemoryItem {
+  const { userId } = c.exchange;
+  const found = stores.memory.get(pathParam(c, 'memoryId'));
+  const workspaceId = found?.item.workspaceId;
+  if (workspaceId !== undefined) requireMember(stores.workspaces, workspaceId, userId);
+  if (found === undefined || (workspaceId === undefined && found.ownerId !== userId)) {
+    throw notFound('memoryId', 'The memory item does not exist', 'memory_not_found');
+  }
+  return found.item;
+}
+
+/** @throws {HttpError} 403 */
+export function requireMember(workspaces: Workspaces, workspaceId: string, userId: string): void {
+  if (!workspaces.hasMember(workspaceId, userId))
+    throw new HttpError(403, 'You are not a member of this workspace', { param: 'workspaceId' });
+}

@@ -1,0 +1,81 @@
+import { usagePeriod } from '../../api/usage.js';
+import type { Stores } from '../../store/stores.js';
+import type { UsageEntry } from '../../store/usage.js';
+import { titleOf } from './overview.js';
+
+/** What the tokens are summed up by. */
+export type CostBy = (typeof COSTS_BY)[number];
+export const COSTS_BY = ['key', 'model', 'conversation', 'day'] as const;
+
+interface Sum {
+  requests: number;
+  prompt: number;
+  completion: number;
+  tokens: number;
+  /** USD: the tokens at the price of tokens beyond the included ones. */
+  cost: number;
+}
+
+/** The tokens of one key, model, conversation or day. */
+interface CostGroup extends Sum {
+  /** Empty if it is not known. */
+  id: string;
+  name: string;
+  days: { day: string; tokens: number; cost: number }[];
+}
+
+/** What a period cost. */
+export interface CostReport {
+  by: CostBy;
+  period: { start: string; end: string };
+  pricePerMillion: number;
+  includedTokens: number;
+  total: Sum;
+  /** USD, as the account is billed: only tokens beyond the included ones. */
+  overageCost: number;
+  groups: CostGroup[];
+}
+
+/** Sums up the used tokens of a period. */
+export function costReport(
+  stores: Stores,
+  now: number,
+  { by = 'key', from, to }: { by?: CostBy | undefined; from?: string | undefined; to?: string | undefined },
+): CostReport {
+  const period = usagePeriod({ start_date: from, end_date: to }, now);
+  const { includedTokens, overagePricePerMillion: pricePerMillion } = stores.account.tokens;
+  const costOf = (tokens: number): number => (tokens * pricePerMillion) / 1_000_000;
+  const total: Sum = { requests: 0, prompt: 0, completion: 0, tokens: 0, cost: 0 };
+  const groups = new Map<string, CostGroup>();
+  for (const entry of stores.usage.entries()) {
+    if (entry.day < period.start || entry.day > period.end) continue;
+    const { id, name } = groupOf(entry, by, stores);
+    const group = groups.get(id) ?? { id, name, requests: 0, prompt: 0, completion: 0, tokens: 0, cost: 0, days: [] };
+    groups.set(id, group);
+    for (const sum of [total, group]) add(sum, entry, costOf);
+    const day = group.days.find((one) => one.day === entry.day);
+    const tokens = (day?.tokens ?? 0) + entry.tokens;
+    if (day === undefined) group.days.push({ day: entry.day, tokens, cost: costOf(tokens) });
+    else Object.assign(day, { tokens, cost: costOf(tokens) });
+  }
+  for (const { days } of groups.values()) days.sort((a, b) => (a.day < b.day ? -1 : 1));
+  const order = (a: CostGroup, b: CostGroup): number => (by === 'day' ? (a.id < b.id ? -1 : 1) : b.tokens - a.tokens);
+  const overageCost = costOf(Math.max(0, total.tokens - includedTokens));
+  return { by, period, pricePerMillion, includedTokens, total, overageCost, groups: [...groups.values()].sort(order) };
+}
+
+function add(sum: Sum, { requests = 0, prompt, tokens }: UsageEntry, costOf: (tokens: number) => number): void {
+  sum.requests += requests;
+  sum.prompt += prompt ?? 0;
+  sum.completion += prompt === undefined ? 0 : tokens - prompt;
+  sum.tokens += tokens;
+  sum.cost = costOf(sum.tokens);
+}
+
+function groupOf({ day, model, key, conversation }: UsageEntry, by: CostBy, stores: Stores) {
+  if (by === 'day') return { id: day, name: day };
+  if (by === 'model') return { id: model, name: model };
+  if (by === 'key') return { id: key?.id ?? '', name: key?.name ?? 'unknown' };
+  const id = conversation ?? '';
+  return { id, name: id === '' ? 'unknown' : titleOf(stores, id) || id };
+}

@@ -1,0 +1,53 @@
+import { whenAborted } from '../../base/aborts.js';
+import type { RequestLog, SentEvent } from '../../http/log/request-log.js';
+
+/**
+ * Server-sent events about the response to one request: the events that the log has, then each as it is sent, then the
+ * summary of the request when it has ended. Returns undefined if the log does not have the request.
+ */
+export function requestEvents(
+  log: RequestLog,
+  requestId: string,
+  ends: readonly AbortSignal[],
+): ReadableStream<Uint8Array> | undefined {
+  const entry = log.entry(requestId);
+  if (entry === undefined) return undefined;
+  const encoder = new TextEncoder();
+  const ended = new AbortController();
+  const { signal } = ended;
+  return new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      const write = (name: string, data: object): void =>
+        controller.enqueue(encoder.encode(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`));
+      const sent = (event: SentEvent): void => {
+        // A reader that takes nothing gets gaps, which the numbers show.
+        if ((controller.desiredSize ?? 0) > -MOST_WAITING) write('sent', event);
+      };
+      const end = (): void => {
+        ended.abort();
+        controller.close();
+      };
+      const endIfOver = (): void => {
+        if (entry.outcome === 'pending') return;
+        write('end', log.summary(entry));
+        end();
+      };
+      for (const [index, event] of (log.find(requestId)?.response?.events ?? []).entries()) {
+        write('sent', { index, ...event });
+      }
+      const removers = [
+        log.follow(entry, sent),
+        log.listen((changed) => {
+          if (changed === entry) endIfOver();
+        }),
+      ];
+      for (const remove of removers) signal.addEventListener('abort', remove);
+      whenAborted(ends, end, signal);
+      endIfOver();
+    },
+    cancel: () => ended.abort(),
+  });
+}
+
+/** In events. */
+const MOST_WAITING = 10_000;

@@ -1,0 +1,156 @@
+import * as z from 'zod/mini';
+import packageJson from '../../../package.json' with { type: 'json' };
+import { checked } from '../../base/checked.js';
+import { badRequest } from '../../base/errors.js';
+import { faultInJson } from '../../faults/faults.js';
+import { activeFault, type FaultResponse } from '../../faults/rule.js';
+import type { RequestRecord } from '../../http/log/request-log.js';
+import { activeReply, replyFrom, replyInJson } from '../bodies.js';
+import type { EmulatorParts } from '../parts.js';
+import { requestRecord } from '../responses.js';
+import { masked, maskedRequest, maskedState, maskedValue } from './mask.js';
+import { currentState, type EmulatorState, restoreState } from './state.js';
+import { checkedState, stateWithoutKeys } from './state-schema.js';
+
+/** What can be hidden in a case. */
+export type Mask = (typeof MASKS)[number];
+const MASKS = ['keys', 'prompts'] as const;
+
+/** A snapshot without what gives keys away; who opens it keeps the keys that they have. */
+type StateWithoutKeys = Omit<EmulatorState, (typeof KEY_FIELDS)[number]> & {
+  /** The user of the first session, in whose place that of the reader comes. */
+  firstUser: string;
+};
+const KEY_FIELDS = ['seed', 'sequences', 'apiKeys', 'sessions', 'idempotency'] as const;
+
+/** What others need to see a failure: requests, faults, scripted replies and data. */
+export interface Case {
+  format: typeof FORMAT;
+  version: 1;
+  emulator: string;
+  /** ISO 8601, real time. */
+  exportedAt: string;
+  note: string;
+  masked: Mask[];
+  requests: RequestRecord[];
+  faults: ReturnType<typeof faultInJson>[];
+  replies: ReturnType<typeof replyInJson>[];
+  state?: EmulatorState | StateWithoutKeys | undefined;
+}
+
+/** How to export a case. */
+export interface CaseOptions {
+  /** Ids; all requests of the log by default. */
+  requests?: readonly string[] | undefined;
+  masks?: readonly Mask[] | undefined;
+  withState?: boolean | undefined;
+  note?: string | undefined;
+}
+
+const FORMAT = 'context-gateway-emulator/case';
+
+/** Exports a case. Rules and replies that are functions or match by a function are left out. */
+export function exportCase(parts: EmulatorParts, options: CaseOptions): Case {
+  const { log, stores } = parts;
+  const { requests: ids, masks = [], withState = true, note = '' } = options;
+  const hidesPrompts = masks.includes('prompts');
+  const records = ids === undefined ? log.records() : ids.flatMap((id) => log.find(id) ?? []);
+  const faults = parts.faults.list().filter(({ match }) => !(match.path instanceof RegExp));
+  const replies = parts.chat.list().filter((one) => ![one.match, one.reply].some((it) => typeof it === 'function'));
+  const scripts = replies.map(replyInJson);
+  const state = hidesPrompts ? maskedState(currentState(parts)) : currentState(parts);
+  return {
+    format: FORMAT,
+    version: 1,
+    emulator: packageJson.version,
+    exportedAt: new Date().toISOString(),
+    note,
+    masked: [...masks],
+    requests: hidesPrompts ? records.map(maskedRequest) : records,
+    faults: faults.map(faultInJson),
+    replies: hidesPrompts ? scripts.map(maskedReply) : scripts,
+    ...(withState && { state: masks.includes('keys') ? withoutKeys(state, stores.sessions.first.userId) : state }),
+  };
+}
+
+function maskedReply({ id, match, reply }: Case['replies'][number]): Case['replies'][number] {
+  const text = typeof match === 'string' ? masked(match) : { ...match, pattern: masked(match.pattern) };
+  return { id, match: text, reply: maskedValue(reply) };
+}
+
+function withoutKeys(state: EmulatorState, firstUser: string): StateWithoutKeys {
+  const { seed: _s, sequences: _q, apiKeys: _k, sessions: _t, idempotency: _i, ...rest } = state;
+  return { ...rest, firstUser };
+}
+
+/** What opening a case has added. */
+export interface OpenedCase {
+  requests: number;
+  faults: number;
+  replies: number;
+  state: boolean;
+}
+
+/**
+ * Opens a case: its data, faults and replies replace those that are there, and its requests join the log. If `rearm`, the
+ * faults of its requests become rules for the next requests like them.
+ */
+export function openCase(parts: EmulatorParts, value: unknown, rearm: boolean): OpenedCase {
+  const { apiKeys, sessions } = parts.stores;
+  const { requests, faults, replies, state } = checked(caseForm, value);
+  const whole = state === undefined ? undefined : wholeState(parts, state);
+  if (whole !== undefined) restoreState(parts, whole);
+  parts.faults.clear();
+  for (const { match, remaining, respond } of faults)
+    parts.faults.add({ match, times: remaining ?? Number.POSITIVE_INFINITY, respond: respond as FaultResponse });
+  parts.chat.clear();
+  // The reply added last is tried first.
+  for (const { match, reply } of replies.map(replyFrom).reverse()) parts.chat.add(match, reply);
+  for (const given of requests) {
+    // Its schema covers every field that the log relies on.
+    const record = given as RequestRecord;
+    if (Number.isNaN(Date.parse(record.receivedAt))) throw badRequest('receivedAt', 'receivedAt is not a time');
+    const isContext = record.path.startsWith('/api');
+    parts.log.import(record, `Bearer ${isContext ? sessions.first.token : apiKeys.secret}`);
+    if (!rearm || record.faultResponse === undefined) continue;
+    const [path] = record.path.split('?');
+    parts.faults.add({ match: { method: record.method, path }, respond: record.faultResponse });
+  }
+  return {
+    requests: requests.length,
+    faults: parts.faults.list().length,
+    replies: replies.length,
+    state: whole !== undefined,
+  };
+}
+
+/** The state of a case, if need be with the keys, the sessions and the first user of this emulator. */
+function wholeState(parts: EmulatorParts, given: unknown): EmulatorState {
+  if (typeof given === 'object' && given !== null && 'seed' in given) return checkedState(given);
+  checked(stateWithoutKeys, given);
+  const { firstUser, ...state } = given as StateWithoutKeys; // just checked
+  const own = currentState(parts);
+  const { userId } = parts.stores.sessions.first;
+  const mine = (id: string): string => (id === firstUser ? userId : id);
+  return checkedState({
+    ...state,
+    ...Object.fromEntries(KEY_FIELDS.map((name) => [name, own[name]])),
+    conversations: state.conversations.map((one) => ({ ...one, ownerId: mine(one.ownerId) })),
+    memory: state.memory.map((item) => ({ ...item, ownerId: mine(item.ownerId) })),
+    workspaces: state.workspaces.map((one) => ({ ...one, members: one.members.map(mine) })),
+  });
+}
+
+/** A case. */
+export const caseForm = z.object({
+  format: z.literal(FORMAT),
+  version: z.literal(1),
+  emulator: z.optional(z.string()),
+  exportedAt: z.optional(z.string()),
+  note: z.optional(z.string()),
+  masked: z.optional(z.array(z.enum(MASKS))),
+  requests: z.array(requestRecord),
+  faults: z.array(activeFault),
+  replies: z.array(activeReply),
+  state: z.optional(z.unknown()),
+});

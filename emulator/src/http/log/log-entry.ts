@@ -1,0 +1,79 @@
+import type { FaultResponse } from '../../faults/rule.js';
+import type { PromptTokens } from '../../text/prompt-tokens.js';
+import type { ReachedLimit } from '../rate-limit.js';
+import type { SentBody } from './sent-body.js';
+
+/**
+ * How a request ended: `pending` until the response is complete; `aborted` if the client disconnected first; `reset` and
+ * `cut` come from faults.
+ */
+export type Outcome = 'pending' | 'answered' | 'aborted' | 'reset' | 'cut';
+
+/** A request that repeats one that failed: a further attempt of the same call. */
+export interface Attempt {
+  /** The id of the first request of the call. */
+  call: string;
+  /** 2 for the first repetition. */
+  number: number;
+  /** What joins them: the header `X-Call-Attempt` of the SDK, `Idempotency-Key`, or the same `traceparent`. */
+  by: 'call' | 'idempotency-key' | 'traceparent';
+}
+
+/**
+ * A request that may repeat one that failed, although nothing says so: it has the same method, path, credential and body,
+ * within a minute after the wait that was asked for.
+ */
+export interface Similar {
+  /** The id of the first of these requests. */
+  first: string;
+  /** 2 for the first repetition. */
+  number: number;
+}
+
+/** One request in progress. Converted to a record only when it is read. */
+export interface LogEntry {
+  requestId: string;
+  /** Counts the requests of the log, which sets it. */
+  order?: number;
+  /** The name of its key or user, looked up on first use. */
+  owner?: { name: string | undefined };
+  method: string;
+  path: string;
+  /**
+   * Alternating names and values. Not the request's `Headers`, which would keep the request and its connection in
+   * memory.
+   */
+  headers: readonly string[];
+  /** At most `LOGGED_BYTES`, in a buffer of its own. */
+  body?: Uint8Array | undefined;
+  isBodyCut: boolean;
+  receivedAt: number;
+  finishedAt?: number | undefined;
+  status?: number | undefined;
+  outcome: Outcome;
+  events?: number | undefined;
+  tokens?: { prompt: number; completion: number } | undefined;
+  /** For a completion: what its answer came from. */
+  answeredBy?: string | undefined;
+  /** For a completion: the tokens of its messages. */
+  prompt?: PromptTokens | undefined;
+  fault?: string | undefined;
+  /** The fault as its rule has it. */
+  faultResponse?: FaultResponse | undefined;
+  error?: string | undefined;
+  /** The code of its error. */
+  code?: string | undefined;
+  /** What it is about, read from its body on first use. */
+  subject?: { model: string | undefined; conversation: string | undefined } | undefined;
+  /** The file that it uploaded. */
+  file?: string | undefined;
+  /** The response: a string, or the recorded part of a streamed body. */
+  response?: { headers: Record<string, string>; body: string | SentBody; isBodyCut?: boolean } | undefined;
+  limit?: ReachedLimit | undefined;
+  attempt?: Attempt | undefined;
+  similar?: Similar | undefined;
+  /** Whether a page of another machine sent it, without a valid key. */
+  isForeign: boolean;
+  /** Whether it came with a case of another emulator. */
+  isImported?: boolean | undefined;
+}

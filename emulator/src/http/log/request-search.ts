@@ -1,0 +1,102 @@
+import { redact } from '../../base/redact.js';
+import type { Sliced } from '../../base/slices.js';
+import { type Excerpt, finder } from '../../text/excerpt.js';
+import type { LogEntry } from './log-entry.js';
+import { headersOf, type RequestLog, type RequestSummary } from './request-log.js';
+
+/** What a request must have to be found. */
+export interface RequestQuery {
+  /** A text in its path, its headers or its bodies. Hidden keys are not searched. */
+  q?: string | undefined;
+  code?: string | undefined;
+  /** `429`, `4xx`, `5xx`, `ok` or `failed`. */
+  status?: string | undefined;
+  conversation?: string | undefined;
+  /** The name of its key, or its user. */
+  key?: string | undefined;
+  model?: string | undefined;
+  /** ISO 8601, both inclusive. */
+  from?: string | undefined;
+  to?: string | undefined;
+  /** Only those to which a fault was applied. */
+  fault?: boolean | undefined;
+  /** Only those before this request. */
+  before?: string | undefined;
+  limit?: number | undefined;
+}
+
+/** A request that was found, and where. */
+interface FoundRequest extends RequestSummary {
+  match?: (Excerpt & { in: 'path' | 'request' | 'response' }) | undefined;
+}
+
+/** Requests that were found, newest first. */
+interface FoundRequests {
+  /** All that fit. */
+  total: number;
+  requests: FoundRequest[];
+  /** The `before` of the next page. */
+  next?: string | undefined;
+}
+
+/** Searches the log. */
+export function* searchRequests(log: RequestLog, query: RequestQuery): Sliced<FoundRequests> {
+  const { before, limit = 100, q = '' } = query;
+  const find = q === '' ? undefined : finder(q);
+  const found: FoundRequests = { total: 0, requests: [] };
+  let isOlder = before === undefined;
+  for (const entry of [...log.entries()].reverse()) {
+    yield;
+    const summary = log.summary(entry);
+    const match = fits(summary, query) && (find === undefined || matchIn(entry, find));
+    if (match !== false && match !== undefined) {
+      found.total += 1;
+      const last = found.requests.at(-1);
+      if (isOlder && found.requests.length < limit)
+        found.requests.push(match === true ? summary : { ...summary, match });
+      else if (isOlder) found.next ??= last?.requestId;
+    }
+    if (entry.requestId === before) isOlder = true;
+  }
+  return found;
+}
+
+function fits(request: RequestSummary, query: RequestQuery): boolean {
+  const { code, status, conversation, key, model, from, to, fault } = query;
+  const isSame = (wanted: string | undefined, value: string | undefined): boolean =>
+    wanted === undefined || wanted === '' || wanted === value;
+  const time = Date.parse(request.receivedAt);
+  return (
+    isSame(code, request.code) &&
+    isSame(conversation, request.conversation) &&
+    isSame(key, request.caller) &&
+    isSame(model, request.model) &&
+    (status === undefined || status === '' || hasStatus(request, status)) &&
+    (!from || time >= Date.parse(from)) &&
+    (!to || time <= Date.parse(to)) &&
+    (!fault || request.fault !== undefined)
+  );
+}
+
+function hasStatus({ status = 0, outcome }: RequestSummary, wanted: string): boolean {
+  const isFailed = status >= 400 || !(outcome === 'answered' || outcome === 'pending');
+  if (wanted === 'failed') return isFailed;
+  if (wanted === 'ok') return !isFailed;
+  return wanted.endsWith('xx') ? Math.floor(status / 100) === Number(wanted[0]) : status === Number(wanted);
+}
+
+/** Where a text is found first. */
+function matchIn(entry: LogEntry, find: (text: string) => Excerpt | undefined): FoundRequest['match'] {
+  // Hiding keys takes longer than searching, so it is done only where something was found.
+  const found = (text: string): Excerpt | undefined => find(text) && find(redact(text));
+  const inPath = found(entry.path);
+  if (inPath !== undefined) return { ...inPath, in: 'path' };
+  const headers = Object.entries(headersOf(entry.headers)).map(([name, value]) => `${name}: ${value}`);
+  const inRequest = find(headers.join('\n')) ?? found(entry.body === undefined ? '' : decoder.decode(entry.body));
+  if (inRequest !== undefined) return { ...inRequest, in: 'request' };
+  const body = entry.response?.body ?? '';
+  const inResponse = found(typeof body === 'string' ? body : body.text());
+  return inResponse && { ...inResponse, in: 'response' };
+}
+
+const decoder = new TextDecoder();

@@ -1,0 +1,53 @@
+import { headerOf } from './attempts.js';
+import type { LogEntry } from './log-entry.js';
+
+/** What a request is about: the model and the conversation that it names. */
+export function subjectOf(entry: LogEntry): { model: string | undefined; conversation: string | undefined } {
+  const [path = '', query] = entry.path.split('?');
+  const isCompletion = /^\/v1\/(?:chat\/completions|presets\/[^/]+\/execute)$/.test(path);
+  if (isCompletion) {
+    return { model: fieldOf(entry, 'model'), conversation: headerOf(entry, CONVERSATION_HEADER) };
+  }
+  const [, inPath] = /^\/api\/context\/(?:pin|exclude)\/([^/]+)/.exec(path) ?? [];
+  const named = inPath ?? new URLSearchParams(query).get('conversationId') ?? undefined;
+  const isAbout = path.startsWith('/api/context');
+  return { model: undefined, conversation: named ?? (isAbout ? fieldOf(entry, 'conversationId') : undefined) };
+}
+
+/** The header with which a program says what conversation a completion belongs to. */
+const CONVERSATION_HEADER = 'x-emulator-conversation';
+
+/** A text field of the body. Of a cut body, the first field of this name. */
+function fieldOf({ body, isBodyCut }: LogEntry, name: string): string | undefined {
+  if (body === undefined) return undefined;
+  const text = decoder.decode(body);
+  if (!isBodyCut) {
+    try {
+      const value = JSON.parse(text)?.[name];
+      return typeof value === 'string' ? value : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+  return new RegExp(`"${name}"\\s*:\\s*"([^"\\\\]{1,200})"`).exec(text)?.[1];
+}
+
+/** The code in an error body, or else its type; undefined if there is none. */
+export function errorCodeIn(body: string): string | undefined {
+  try {
+    const { code, type } = JSON.parse(body)?.error ?? {};
+    return [code, type].find((text) => typeof text === 'string' && text !== '');
+  } catch {
+    return undefined;
+  }
+}
+
+/** The code in an event of a stream that reports an error. */
+export function errorCodeInEvent(event: string | Uint8Array): string | undefined {
+  const start = typeof event === 'string' ? event : decoder.decode(event.subarray(0, ERROR_EVENT.length));
+  if (!start.startsWith(ERROR_EVENT)) return undefined;
+  return errorCodeIn((typeof event === 'string' ? event : decoder.decode(event)).slice('data: '.length));
+}
+
+const ERROR_EVENT = 'data: {"error"';
+const decoder = new TextDecoder();

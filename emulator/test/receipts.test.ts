@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import { ContextClient, GatewayClient } from 'context-gateway';
+import { createConversation, diffSummaries } from 'context-gateway/conversation';
+import { expect, test } from 'vitest';
+import { conversation as ferries } from '../../examples/demo/conversation.js';
+import { type Emulator, emulatorStore, type InspectedConversation, type MessageInput } from '../src/index.js';
+import { testEmulator } from './support.js';
+
+const RULES: { text: string; section: string }[] = JSON.parse(
+  readFileSync(new URL('data/rules.json', import.meta.url), 'utf8'),
+);
+const LEVELS = ['light', 'deep', 'aggressive'] as const;
+
+/** A rule in every second message, between talk. */
+const meters = RULES.flatMap(({ text }, i): MessageInput[] => [
+  {
+    role: 'user',
+    content: `The crew of station ${i} was on the phone again this morning. ${text} It rained on pole ${i}.`,
+  },
+  {
+    role: 'assistant',
+    content: `Station ${i} has been quiet since noon, and the van with crate ${i * 7} is on its way.`,
+  },
+]);
+
+const look = async (emulator: Emulator): Promise<InspectedConversation> =>
+  (await emulator.inspect('talk')) as InspectedConversation;
+
+/** What a reader finds in the context: texts of the summary, and of the messages that are kept in full. */
+function contextOf({ rollingSummary, messages }: InspectedConversation): string {
+  const { definitions, ...rest } = rollingSummary;
+  const meanings = Object.entries(definitions).flatMap(([term, meaning]) => [
+    `${term} means ${meaning}.`,
+    `A ${term} is ${meaning}.`,
+  ]);
+  const full = messages.filter(({ status }) => status === 'recent' || status === 'pinned');
+  return JSON.stringify([rest, meanings, full.map(({ content }) => content)]).toLowerCase();
+}
+
+test.each(LEVELS)(
+  'at the %s level, each rule is kept where it stands in the context, and lost elsewhere',
+  async (level) => {
+    const emulator = testEmulator();
+    emulator.conversations.create({ id: 'talk', messages: meters });
+    await emulator.compact('talk', level);
+    const after = await look(emulator);
+
+    const { kept = [], lost = [] } = after.receipt ?? {};
+
+    const context = contextOf(after);
+    const inKept = (rule: string): boolean => kept.some(({ text }) => rule.includes(text.replace(/\.$/, '')));
+    const inLost = (rule: string): boolean => lost.some(({ text }) => rule.includes(text.replace(/\.$/, '')));
+    expect(RULES.filter(({ text }) => inKept(text) && inLost(text))).toEqual([]);
+    expect(RULES.filter(({ text }) => !inKept(text) && !inLost(text))).toEqual([]);
+    expect(RULES.filter(({ text }) => inKept(text) !== context.includes(text.toLowerCase()))).toEqual([]);
+  },
+);
+
+test('from level to level, each rule of the summary is either in the next one, or lost', async () => {
+  const emulator = testEmulator();
+  emulator.conversations.create({ id: 'talk', messages: meters });
+  let checked = 0;
+  let lostRules = 0;
+  await emulator.compact('talk', 'light');
+  let before = await look(emulator);
+  for (const level of ['deep', 'aggressive'] as const) {
+    await emulator.compact('talk', level);
+    const after = await look(emulator);
+
+    const { kept, lost } = diffSummaries(before.rollingSummary, after.rollingSummary);
+
+    const stated = contextOf({ ...after, messages: [] });
+    for (const { text } of [...kept]) expect(stated).toContain(text.toLowerCase());
+    for (const { text } of lost) expect(stated).not.toContain(text.toLowerCase());
+    checked += kept.length + lost.length;
+    lostRules += lost.length;
+    before = after;
+  }
+  expect(checked).toBeGreaterThan(15);
+  expect(lostRules).toBeGreaterThan(5);
+});
+
+test.each(LEVELS)('at the %s level, the receipt counts the messages that the inspector counts', async (level) => {
+  for (const messages of [ferries, meters]) {
+    const emulator = testEmulator();
+    emulator.conversations.create({ id: 'talk', messages });
+    const { fetch, sessionToken, apiKeys } = emulator;
+    const baseURL = 'http://localhost';
+    await using context = new ContextClient({ baseURL, sessionToken, fetch });
+    await using gateway = new GatewayClient({ baseURL, apiKey: apiKeys.secret, fetch });
+    const options = { conversationId: 'talk', model: 'atlas-small', store: emulatorStore(emulator) };
+    await using talk = createConversation({ ...options, context, gateway });
+
+    const { onlyInHistory } = await talk.compact(level);
+
+    const gone = (await look(emulator)).receipt?.messages.gone;
+    expect(onlyInHistory).toBe(gone);
+    if (level === 'aggressive') expect(gone).toBeGreaterThan(10);
+  }
+});

@@ -1,0 +1,90 @@
+import { ignoreErrors, isThenable } from '../base/ignore-errors.js';
+import type { RateLimit } from '../base/response-info.js';
+import { MAX_TIMER } from '../base/runtime.js';
+import { QueueTimeoutError } from '../errors/api.js';
+import { ConfigurationError, ContextGatewayError } from '../errors/base.js';
+import { fetchHeaders } from '../platform/fetch.js';
+import type { Permit, RateLimiter } from '../rate-limit/rate-limiter.js';
+import type { Call, CallAttempt } from './call.js';
+
+/**
+ * Waits until the limiter admits the attempt, for at most `maxRetryAfter`. `known` is the last known rate limit.
+ *
+ * @throws {QueueTimeoutError} when the wait is too long
+ */
+export async function acquire(
+  { call, record }: CallAttempt,
+  limiter: RateLimiter | undefined,
+  known: RateLimit | undefined,
+): Promise<Permit | undefined> {
+  const { timeouts, bucket, reporter } = call;
+  const { runtime } = timeouts;
+  let requested: Permit | Promise<Permit> | undefined;
+  let since = 0;
+  try {
+    requested = limiter?.acquire(bucket);
+    if (!isThenable(requested) && requested?.ready === undefined) return requested;
+    timeouts.queuedFor = bucket;
+    since = runtime.now();
+    const permit = isThenable(requested) ? await timeouts.wait(requested) : requested;
+    if (permit?.ready === undefined) return permit;
+    await queueFor(call, permit.ready, permit.expectedWait, known);
+    record.delay += runtime.now() - since;
+    return permit;
+  } catch (cause) {
+    // Also a permit that arrives after the call has ended.
+    ignoreErrors(async () => (await requested)?.release());
+    if (cause instanceof ContextGatewayError) throw cause;
+    throw new ConfigurationError('The RateLimiter passed as pacing threw. Its error is the cause.', { cause });
+  } finally {
+    if (reporter !== undefined && timeouts.queuedFor !== undefined) reporter.queued += runtime.now() - since;
+    timeouts.queuedFor = undefined;
+  }
+}
+
+async function queueFor(
+  call: Call,
+  ready: Promise<void>,
+  expectedWait: number | undefined,
+  known: RateLimit | undefined,
+): Promise<void> {
+  const { timeouts, bucket, reporter, maxRetryAfter } = call;
+  const { runtime } = timeouts;
+  const since = runtime.now();
+  let timer: unknown;
+  const timedOut = new Promise<never>((_, reject) => {
+    const refuse = (): void => {
+      // Once the expected time has passed, the rest is unknown.
+      const rest = Math.ceil((expectedWait ?? 0) - (runtime.now() - since));
+      reject(queueTimeout(call, rest > 0 ? rest : undefined, known));
+    };
+    const longest = expectedWait === undefined ? maxRetryAfter : maxRetryAfter + WHOLE_SECONDS;
+    if (maxRetryAfter === 0 || (expectedWait ?? 0) > longest) refuse();
+    else timer = runtime.setTimer(refuse, Math.min(longest, MAX_TIMER));
+  });
+  reporter?.emit({ type: 'queued', bucket, expectedWait });
+  try {
+    await timeouts.wait(Promise.race([timedOut, ready]));
+  } finally {
+    runtime.clearTimer(timer);
+    reporter?.emit({ type: 'dequeued', bucket, waited: runtime.now() - since });
+  }
+}
+
+function queueTimeout(call: Call, retryAfter: number | undefined, rateLimit: RateLimit | undefined): QueueTimeoutError {
+  const { bucket, maxRetryAfter, attempts, area } = call;
+  const again = attempts.length === 0 ? '' : ' again';
+  const longer = retryAfter === undefined ? '' : ` of ${Math.ceil(retryAfter / 1_000)} s`;
+  return new QueueTimeoutError(429, {
+    message: `The rate limit of ${bucket} is used up, so the request was not sent${again}. The wait${longer} exceeds maxRetryAfter (${maxRetryAfter} ms): call again later, or raise maxRetryAfter.`,
+    area: area.name,
+    sent: 'no',
+    retryAfter,
+    rateLimit: rateLimit?.remaining === 0 ? rateLimit : undefined, // other values are older than the event that closed the limit
+    headers: fetchHeaders(new Headers()),
+    body: undefined,
+  });
+}
+
+/** A reset and the date it is measured by have whole seconds, so a window of 60 s may look like 62. */
+const WHOLE_SECONDS = 2_000;

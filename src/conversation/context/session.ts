@@ -1,0 +1,262 @@
+import * as z from 'zod/mini';
+import { isObject } from '../../base/objects.js';
+import { systemRuntime } from '../../base/runtime.js';
+import { ConfigurationError } from '../../index.js';
+import { Limits } from '../limits.js';
+import { badInput, findBadField, timeOf } from '../messages.js';
+import type { ConversationMessage, MessageSource, StoredMessage } from '../model.js';
+import type { TokenCounter } from '../prompt/tokens.js';
+import { History } from '../search/history.js';
+import {
+  ConversationConflictError,
+  type ConversationState,
+  type ConversationStore,
+  ConversationStoreError,
+  type StoredConversation,
+  type StoredRow,
+} from '../store.js';
+import { forgetMessage } from './receipt.js';
+
+const NEW_STATE: ConversationState = {
+  format: 1,
+  revision: 0,
+  lost: [],
+  compaction: {},
+  calibration: {},
+  excluded: [],
+};
+
+/** What is loaded of a conversation, and what must be stored. */
+export class Session {
+  readonly id: string;
+  readonly history = new History();
+  readonly counter: TokenCounter;
+  readonly #store: ConversationStore;
+  readonly #onError: (error: unknown) => void;
+  #state: ConversationState = NEW_STATE;
+  /** What the store returned last, and the messages made of it. */
+  #rows: readonly unknown[] = [];
+  #loaded: readonly ConversationMessage[] = [];
+  #lastSave: Promise<void> = Promise.resolve();
+
+  constructor(id: string, store: ConversationStore, counter: TokenCounter, onError: (error: unknown) => void) {
+    this.id = id;
+    this.#store = store;
+    this.counter = counter;
+    this.#onError = onError;
+  }
+
+  get state(): ConversationState {
+    return this.#state;
+  }
+
+  /** Changes the state. `save` stores it. */
+  set(changed: Partial<ConversationState>): void {
+    this.#state = { ...this.#state, ...changed };
+  }
+
+  async load(limits: Limits): Promise<void> {
+    const { messages: rows, state } = checkLoaded(await limits.within('store.load', () => this.#store.load(this.id)));
+    // Copied, because the store may change its array while a turn is made of these messages.
+    this.#loaded = rows.map((row, at) => {
+      const known = row === this.#rows[at] ? this.#loaded[at] : undefined;
+      return (
+        known ?? messageOf(row, (...bad) => new ConfigurationError(`store.load: messages[${at}].${bad.join(' ')}.`))
+      );
+    });
+    this.#rows = [...rows];
+    if (state && this.#isValid(state) && state.revision > this.#state.revision) {
+      this.#state = state;
+      this.counter.calibration = state.calibration;
+    }
+    const excluded = new Set<string | undefined>(this.#state.excluded);
+    const marked = (message: ConversationMessage): ConversationMessage =>
+      excluded.has(message.id) ? { ...message, excluded: true } : message;
+    this.history.update(excluded.size === 0 ? this.#loaded : this.#loaded.map(marked));
+  }
+
+  /** Saves one state at a time, so that no older one overwrites a newer one. Waits as long as the limits allow. */
+  async save(limits: Limits): Promise<void> {
+    const state = { ...this.#state, calibration: this.counter.calibration, revision: this.#state.revision + 1 };
+    this.#state = state;
+    this.#lastSave = this.#lastSave
+      .then(() => new Limits({}).within('store.saveState', () => this.#store.saveState?.(this.id, state)))
+      .catch(this.#onError);
+    await limits.within('store.saveState', () => this.#lastSave).catch(this.#onError);
+  }
+
+  /**
+   * Stores the messages of a turn in place of those that it saw from a position on. Resolves to the ids of the messages
+   * that were replaced.
+   *
+   * @throws {ConversationStoreError} when that fails. Then nothing was replaced.
+   */
+  async append(turn: StoredMessage[], { seen, kept = seen.length }: Seen, limits: Limits): Promise<string[]> {
+    if (this.#store.append === undefined) return []; // the app stores its turns
+    const before = seen.slice(0, kept);
+    const place = { after: before.at(-1)?.id, newest: seen.at(-1)?.id };
+    try {
+      const copies = turn.map((message) => ({ ...message })); // which a store may freeze, or take apart
+      const ids: unknown = await limits.within('store.append', () => this.#store.append?.(this.id, copies, place));
+      for (const [at, message] of turn.entries()) {
+        const id: unknown = Array.isArray(ids) ? ids[at] : undefined; // or what a database returned, such as its keys
+        if (typeof id === 'string') message.id = id;
+      }
+    } catch (cause) {
+      if (ConversationStoreError.is(cause)) throw cause;
+      if (Object(cause).name === 'ConversationConflictError') throw new ConversationConflictError();
+      throw new ConversationStoreError('The turn could not be stored: store.append failed. See cause.', { cause });
+    }
+    const replaced = seen.slice(kept);
+    this.set({ lost: replaced.reduce((lost, { content }) => forgetMessage(lost, content), this.#state.lost) });
+    this.history.update([...before, ...turn]);
+    return replaced.flatMap(({ id }) => id ?? []);
+  }
+
+  /** Stores messages as another conversation, with new ids, which their sources name too. Returns the store. */
+  async copy(id: string, messages: readonly ConversationMessage[], limits: Limits): Promise<ConversationStore> {
+    if (this.#store.append === undefined) throw new ConfigurationError('fork needs a store with append.');
+    const copies = messages.map(({ id: _, ...message }) => stored(message));
+    const newIds = new Map(messages.map((message, at) => [message.id, copies[at]?.id]));
+    for (const copy of copies) if (copy.recalled !== undefined) copy.recalled = renamed(copy.recalled, newIds);
+    const excluded = new Set(this.#state.excluded.flatMap((one) => newIds.get(one) ?? []));
+    if (this.#store.saveState !== undefined && excluded.size > 0) {
+      // In the state, as here, where `include` finds it. First, so that no copy is ever without it.
+      for (const copy of copies) if (excluded.has(copy.id)) copy.excluded = undefined;
+      const state = { ...NEW_STATE, revision: 1, excluded: [...excluded] };
+      await limits.within('store.saveState', () => this.#store.saveState?.(id, state));
+    }
+    const place = { after: undefined, newest: undefined };
+    await limits.within('store.append', () => this.#store.append?.(id, copies, place));
+    return this.#store;
+  }
+
+  /** Leaves a message out of prompts and searches, or takes it in again. */
+  exclude(messageId: string, excluded: boolean): void {
+    const others = this.#state.excluded.filter((id) => id !== messageId);
+    this.set({ excluded: excluded ? [...others, messageId] : others });
+    const message = this.history.messages.find(({ id }) => id === messageId);
+    if (excluded) this.set({ lost: forgetMessage(this.#state.lost, message?.content) });
+  }
+
+  /** The position of a message. @throws {RequestValidationError} */
+  find(messageId: string): number {
+    const at = this.history.messages.findIndex(({ id }) => id === messageId);
+    if (at >= 0) return at;
+    throw badInput('messageId', 'must be the id of a message of this conversation');
+  }
+
+  /** @throws {ConversationConflictError} when the newest message is another than the page shows */
+  checkNewest(shown: string | undefined): void {
+    if (shown === undefined || this.history.messages.at(-1)?.id === shown) return;
+    throw new ConversationConflictError(
+      'The newest message of the conversation is not the one that newest names. Load the messages again.',
+    );
+  }
+
+  /** @throws {ConfigurationError} when a turn could not be stored in its place, before anything is sent */
+  checkStorable({ seen, kept }: Seen): void {
+    if (this.#store.append === undefined) {
+      if (kept !== undefined) throw new ConfigurationError('To replace messages, the store needs append.');
+      return;
+    }
+    for (const message of [seen[(kept ?? seen.length) - 1], seen.at(-1)]) {
+      if (message !== undefined && message.id === undefined)
+        throw new ConfigurationError('store.load must return the id of each message: store.append needs them.');
+    }
+  }
+
+  /** A damaged state is left out, so that the conversation goes on without it. */
+  #isValid(state: ConversationState): boolean {
+    const [issue] = z.safeParse(stateSchema, state).error?.issues ?? [];
+    if (issue === undefined) return true;
+    const path = ['state', ...issue.path.map(String)].join('.');
+    this.#onError(
+      new ConfigurationError(
+        `store.load must return the state that store.saveState got, unchanged: ${path} is invalid. The turn continues without the state.`,
+      ),
+    );
+    return false;
+  }
+}
+
+/** The messages that a turn saw when it began, and how many of them it keeps. */
+export interface Seen {
+  seen: readonly ConversationMessage[];
+  /** @default all */
+  kept?: number | undefined;
+}
+
+/** A message as it is stored: with an id and a time. */
+export function stored(message: ConversationMessage): StoredMessage {
+  const now = new Date(systemRuntime.wallClock()).toISOString();
+  return { ...message, id: message.id ?? crypto.randomUUID(), createdAt: timeOf(message) ?? now };
+}
+
+/** Sources with the new ids of their messages. One that is not copied was deleted by the app. */
+function renamed(sources: readonly MessageSource[], newIds: ReadonlyMap<unknown, string | undefined>): MessageSource[] {
+  return sources.flatMap((source) => {
+    if (source.id === undefined) return source;
+    const id = newIds.get(source.id);
+    return id === undefined ? [] : { ...source, id };
+  });
+}
+
+/** @throws {ConfigurationError} */
+function checkLoaded(loaded: unknown): StoredConversation {
+  const { messages = [], state } = (loaded ?? {}) as Partial<StoredConversation>;
+  if (isObject(loaded ?? {}) && Array.isArray(messages)) return { messages, state };
+  throw new ConfigurationError(
+    'store.load must return { messages, state }: messages as an array of { role, content }.',
+  );
+}
+
+/** Takes a message as databases give it: with null for what is missing, or 1 for true. `reject` gets what is wrong. */
+export function messageOf(row: StoredRow, reject: (field: string, message: string) => Error): ConversationMessage {
+  const isPlain = Object.hasOwn(Object(row), 'content'); // in some libraries, a row has getters
+  if (isPlain && findBadField(row) === undefined) return row as ConversationMessage; // not copied: there are many
+  const { role, content, id, name, createdAt, excluded, stopped, recalled } = Object(row) as StoredRow;
+  const fields = { ...(isPlain && row), role, content, id, name, createdAt, excluded, stopped, recalled };
+  const present = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
+  const message = Object.fromEntries(present.map(([name, value]) => [name, converted(name, value)]));
+  const problem = findBadField(message);
+  if (problem !== undefined) throw reject(...problem);
+  return message as unknown as ConversationMessage;
+}
+
+function converted(name: string, value: unknown): unknown {
+  if (name === 'createdAt' && typeof value === 'number') return new Date(value);
+  const isFlag = name === 'excluded' || name === 'stopped';
+  return isFlag && (value === 0 || value === 1) ? value === 1 : value;
+}
+
+const stateSchema = /* @__PURE__ */ (() => {
+  const number = z.number(); // finite
+  const count = z.int().check(z.minimum(0));
+  // As the token counter limits them: with another, prompts would exceed the window, or no prompt would fit.
+  const factor = z.optional(z.number().check(z.minimum(0.5), z.maximum(4)));
+  const text = z.string();
+  const part = <Shape extends z.core.$ZodShape>(shape: Shape) => z.optional(z.looseObject(shape));
+  return z.looseObject({
+    format: z.literal(1),
+    revision: number,
+    lost: z.array(z.looseObject({ section: text, text, until: number })),
+    // What the service sends is used without a check of its fields.
+    snapshot: part({
+      summary: z.looseObject({ version: number }),
+      pins: z.array(z.looseObject({})),
+      metadata: z.looseObject({ compressedTokens: number, recentMessageCount: number }),
+      messages: count,
+      readAt: number,
+    }),
+    compaction: z.looseObject({
+      level: z.optional(z.enum(['light', 'deep', 'aggressive'])),
+      tokens: z.optional(number),
+      savedNothing: z.optional(z.boolean()),
+      suspended: part({ until: number, wait: number }),
+    }),
+    calibration: z.looseObject({ latin: factor, eastAsian: factor, other: factor }),
+    layout: part({ start: count, first: z.optional(text) }),
+    excluded: z.array(text),
+  });
+})();

@@ -1,0 +1,69 @@
+import { RequestValidationError } from '../index.js';
+import type { ConversationMessage } from './model.js';
+
+export { toWellFormed as wellFormed } from '../base/unicode.js';
+
+/** Returns a short hash of a text (FNV-1a). Not for security. */
+export function hashText(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return (hash >>> 0).toString(36);
+}
+
+/** When a message was written, in ISO 8601, if that is known. */
+export function timeOf({ createdAt }: ConversationMessage): string | undefined {
+  if (typeof createdAt === 'string' && ISO.test(createdAt)) return createdAt;
+  const time = new Date(createdAt ?? Number.NaN);
+  return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
+}
+
+/** A time as it is stored. A `Date` of each message would take half of a search. */
+const ISO = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
+
+/** Copies an input, so that later changes by the caller change nothing. @throws {RequestValidationError} */
+export function messagesOf(input: string | readonly ConversationMessage[]): ConversationMessage[] {
+  const messages = typeof input === 'string' ? [{ role: 'user', content: input }] : input;
+  checkMessages(messages, 'input');
+  if (messages.length === 0 || messages.some(({ content }) => content.trim() === '')) {
+    throw badInput('input', 'must not be empty');
+  }
+  return messages.map((message) => ({ ...message }));
+}
+
+/** @throws {RequestValidationError} that names the message and its field */
+export function checkMessages(messages: unknown, name: string): asserts messages is readonly ConversationMessage[] {
+  if (!Array.isArray(messages)) throw badInput(name, 'must be an array of { role, content }');
+  for (const [at, message] of messages.entries()) {
+    const [field, problem] = findBadField(message) ?? [];
+    if (field !== undefined) throw badInput([name, at, field], problem);
+  }
+}
+
+export function badInput(path: string | (string | number)[], message = ''): RequestValidationError {
+  return new RequestValidationError([{ path: [path].flat(), message }]);
+}
+
+/** Finds what is wrong with a message of a user or the assistant: the field, and what it must be. */
+export function findBadField(value: unknown): [field: string, message: string] | undefined {
+  const { role, content, id, name, createdAt, excluded, stopped, recalled } = Object(value) as Record<string, unknown>;
+  if (role !== 'user' && role !== 'assistant')
+    return ['role', "must be 'user' or 'assistant'; pass a system message as instructions"];
+  if (typeof content !== 'string') return ['content', 'must be a string'];
+  if (id !== undefined && typeof id !== 'string') return ['id', 'must be a string'];
+  if (name !== undefined && typeof name !== 'string') return ['name', 'must be a string'];
+  if (createdAt !== undefined && !isTime(createdAt)) return ['createdAt', 'must be a Date, or a string in ISO 8601'];
+  if (excluded !== undefined && typeof excluded !== 'boolean') return ['excluded', 'must be a boolean'];
+  if (stopped !== undefined && typeof stopped !== 'boolean') return ['stopped', 'must be a boolean'];
+  if (recalled === undefined || (Array.isArray(recalled) && recalled.every(isSource))) return undefined;
+  return ['recalled', 'must be an array of { id or text, score, match }, as append got it'];
+}
+
+function isSource(value: unknown): boolean {
+  const { id, text, score, match } = Object(value) as Record<string, unknown>;
+  return typeof (id ?? text) === 'string' && typeof score === 'number' && typeof match === 'string';
+}
+
+function isTime(value: unknown): boolean {
+  if (typeof value === 'string' && ISO.test(value)) return true;
+  return (value instanceof Date || typeof value === 'string') && !Number.isNaN(new Date(value).getTime());
+}

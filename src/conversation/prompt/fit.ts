@@ -1,0 +1,361 @@
+import { type ChatMessage, ConfigurationError, ContextGatewayError, type ErrorData } from '../../index.js';
+import { checkMessages, hashText, wellFormed } from '../messages.js';
+import type { BuiltPrompt, ContextParts, ConversationMessage, Dropped, PromptMessage, PromptReport } from '../model.js';
+import { type Found, History } from '../search/history.js';
+import { MAX_HITS, queryOf } from '../search/search.js';
+import { normalise } from '../search/words.js';
+import { type Recalled, recall } from './recall.js';
+import { type ContextLine, costsOf, FRAME_TOKENS, linesOf, PREFACE, renderLines, SECTIONS } from './render.js';
+import { messageTokens, TokenCounter } from './tokens.js';
+
+/** Arguments of `fitToBudget`. */
+export interface FitParams {
+  parts: ContextParts;
+  /** The messages before the input, newest last. */
+  history: readonly ConversationMessage[];
+  input: readonly ConversationMessage[];
+  instructions?: string | undefined;
+  /** Maximum tokens of the prompt. */
+  budget: number;
+  /** Counts the tokens of a text. @default an estimate, usually a little too high */
+  countTokens?: ((text: string) => number) | undefined;
+  /** The `state` of the previous prompt, so that this one begins with the same bytes. */
+  previous?: FitState | undefined;
+  /** With `false`, the newest messages are not sent unchanged, but may be recalled like all others. @default true */
+  tail?: boolean | undefined;
+}
+
+/** State that one prompt passes to the next. Plain JSON; pass it unchanged as `previous`. */
+export interface FitState {
+  /** Index of the first message of the history that is sent as it is. */
+  readonly start: number;
+  /** Identifies that message. Its index may change between prompts. */
+  readonly first?: string | undefined;
+}
+
+/** A prompt that fits, and the state with which the next one can start with the same bytes. */
+export type FittedPrompt = Omit<BuiltPrompt, 'report'> & { report: FitReport; state: FitState };
+
+/** A prompt report without the fields that depend on how the context was read. */
+export type FitReport = Omit<PromptReport, 'stale' | 'compactionExhausted'>;
+
+/**
+ * Shares of the room beside the instructions. The newest messages are cut to `newest`, or to `turn` if a turn begins
+ * there, and grow to `newestAtMost`, so that prompts in between begin with the same bytes. The context takes at most
+ * `contextAlone` while all messages fit beside it, and `context` from then on. Once messages are left out, it has no
+ * references: they are excerpts, and a search finds the messages. What remains is for what is recalled.
+ */
+const SHARES = { newest: 0.1, turn: 0.2, newestAtMost: 0.3, context: 0.12, contextAlone: 0.75 };
+/** Share of the budget that stays for messages if the required parts take more than all of it. */
+const BESIDE_REQUIRED = 0.25;
+
+/**
+ * Builds a prompt that fits a token budget, from the context, the newest messages, the messages that are recalled for the
+ * input, and the input. A pure function.
+ *
+ * @throws {ContextBudgetError} when the instructions, the pins and the input do not fit
+ * @throws {RequestValidationError} when `history` or `input` is not an array of messages
+ * @example
+ * ```ts
+ * import { fitToBudget } from 'context-gateway/conversation';
+ * const history = Array.from({ length: 500 }, (_, i) => ({ role: 'user', content: `Remark ${i} about the weather.` }));
+ * const input = [{ role: 'user', content: 'What was remark 7?' }];
+ * const { messages, recalled } = fitToBudget({ parts: {}, history, input, budget: 1_000 });
+ * console.log(messages.length < 500, recalled?.content.includes('Remark 7 '));
+ * ```
+ */
+export function fitToBudget(params: FitParams): FittedPrompt {
+  checkMessages(params.history, 'history');
+  checkMessages(params.input, 'input');
+  if (!(params.budget > 0)) throw new ConfigurationError('budget must be a positive number of tokens.');
+  const layout = new PromptLayout(params);
+  const { history, input } = params;
+  return layout.fill(layout.start > 0 ? new History(history).around(queryOf(input), { limit: MAX_HITS }) : undefined);
+}
+
+interface LayoutParams extends FitParams {
+  /** Tokens that the required parts may take beyond the budget. @default `budget` */
+  limit?: number | undefined;
+}
+
+/** `fitToBudget` in two steps and without checks, so that nothing is searched while all messages fit. */
+export class PromptLayout {
+  readonly #params: LayoutParams;
+  readonly #count: (text: string) => number;
+  readonly #tail: Tail;
+  readonly #context: Context;
+  readonly #instructionTokens: number;
+  readonly #inputTokens: number;
+  readonly #budget: number;
+  /** The layout whatever the length of the input, so that a long input changes no later prompt. */
+  readonly #regular: Layout;
+  readonly #chosen: Layout;
+
+  constructor(params: LayoutParams) {
+    const { parts, history, input, instructions, budget, limit = budget } = params;
+    this.#params = params;
+    this.#count = params.countTokens ?? new TokenCounter().count;
+    this.#tail = new Tail(history, this.#count);
+    this.#context = new Context(parts, history, this.#count);
+    this.#instructionTokens = instructions === undefined ? 0 : messageTokens([{ content: instructions }], this.#count);
+    this.#inputTokens = messageTokens(input, this.#count);
+    const required = this.#instructionTokens + this.#inputTokens + this.#context.within(0, history.length).tokens;
+    const more = Math.floor(Math.min(limit, required + BESIDE_REQUIRED * budget));
+    this.#budget = required <= budget ? budget : more;
+    this.#regular = this.#regularLayout(budget - this.#instructionTokens);
+    this.#chosen = this.#fittedLayout(this.#room);
+  }
+
+  /** Index of the first message of the history that is sent as it is. */
+  get start(): number {
+    return this.#chosen.start;
+  }
+
+  /** Adds what a search found for the input, best first, until the rest is not worth its tokens. */
+  fill(found: Found = { messages: [], coverage: 1 }): FittedPrompt {
+    const { parts, history, input, instructions, countTokens } = this.#params;
+    const { start, selected, tokens } = this.#chosen;
+    const text = renderLines(selected);
+    const recalled = this.#recall(found);
+    const [context] = asMessages(text);
+    const [recalledMessage] = asMessages(recalled?.text);
+    const newest = this.#tail.messages(start).map(({ role, content }) => ({ role, content: wellFormed(content) }));
+    const asked = input.map(({ role, content }) => ({ role, content }));
+    // The cast is true: other roles were rejected, or are the AI SDK's, which sends its own messages in their place.
+    const messages = [...asMessages(text), ...newest, ...asMessages(recalled?.text), ...asked] as PromptMessage[];
+    const chatMessages: ChatMessage[] =
+      instructions === undefined ? messages : [{ role: 'system', content: instructions }, ...messages];
+    return {
+      ...{ instructions, messages, chatMessages, context, recalled: recalledMessage, start },
+      state: { start: this.#regular.start, first: identify(history[this.#regular.start]) },
+      report: {
+        tokens: this.#tokensOf(tokens, this.#tail.tokens(start), recalled?.tokens),
+        budget: this.#budget,
+        estimated: countTokens === undefined,
+        included: SECTIONS.filter((section) => selected.some((line) => line.section === section)),
+        dropped: [...this.#context.dropped(selected, start), ...this.#tail.dropped(start)],
+        recalled: recalled?.items ?? [],
+        cacheKey: hashText(text),
+        summaryVersion: parts.summary?.version ?? 0,
+      },
+    };
+  }
+
+  /** Tokens for the context, the newest messages and what is recalled. */
+  get #room(): number {
+    return this.#budget - this.#instructionTokens - this.#inputTokens;
+  }
+
+  #recall(found: Found): Recalled | undefined {
+    const { start: end, selected, tokens } = this.#chosen;
+    const room = this.#room - tokens - this.#tail.tokens(end);
+    const sent = new Set(selected.map((line) => normalise(line.text)));
+    const isSent = (content: string): boolean => sent.size > 0 && sent.has(normalise(content));
+    const query = queryOf(this.#params.input);
+    const recalled = recall(found, { query, end, room, count: this.#count, isSent });
+    return recalled.items.length > 0 ? recalled : undefined;
+  }
+
+  /** `base`: tokens for all but the instructions. */
+  #regularLayout(base: number): Layout {
+    const { history, previous, tail: hasTail } = this.#params;
+    const [tail, context] = [this.#tail, this.#context];
+    if (hasTail === false) return context.within(base / 2, history.length);
+    const start = tail.find(previous);
+    const newest = tail.tokens(start, base);
+    const alone = context.within(SHARES.contextAlone * base, start);
+    if (start === 0 && newest + alone.tokens <= base) return alone;
+    const layout = context.within(SHARES.context * base, start);
+    const most = start === 0 ? base : SHARES.newestAtMost * base;
+    if (newest <= Math.min(most, base - layout.tokens)) return layout;
+    return context.within(SHARES.context * base, tail.cut(SHARES.newest * base, SHARES.turn * base, start));
+  }
+
+  /** The regular layout, or a smaller one if a long input leaves less room this once. @throws {ContextBudgetError} */
+  #fittedLayout(room: number): Layout {
+    const [tail, context] = [this.#tail, this.#context];
+    const fits = ({ start, tokens }: Layout): boolean => tokens + tail.tokens(start) <= room;
+    if (fits(this.#regular)) return this.#regular;
+    const { start, tokens } = context.within(SHARES.context * room, this.#regular.start);
+    const from = tail.startOfTurn(tail.startWithin(Math.min(SHARES.newestAtMost * room, room - tokens), start));
+    const smaller = context.within(SHARES.context * room, from);
+    if (fits(smaller)) return smaller;
+    const required = context.within(0, this.#params.history.length);
+    if (fits(required)) return required;
+    throw new ContextBudgetError(this.#budget, this.#tokensOf(required.tokens));
+  }
+
+  #tokensOf(contextTokens: number, tailTokens = 0, recalledTokens = 0): PromptReport['tokens'] {
+    const parts = [this.#instructionTokens, contextTokens, tailTokens, recalledTokens, this.#inputTokens];
+    const total = Math.ceil(parts.reduce((sum, tokens) => sum + tokens, 0));
+    const [instructions = 0, context = 0, tail = 0, recalled = 0, input = 0] = parts.map(Math.ceil);
+    return { instructions, context, tail, recalled, input, total };
+  }
+}
+
+/** The chosen lines of the context, and where the newest messages start. */
+interface Layout {
+  start: number;
+  selected: readonly ContextLine[];
+  tokens: number;
+}
+
+function asMessages(content: string | undefined): PromptMessage[] {
+  return content ? [{ role: 'user', content }] : [];
+}
+
+/** Identifies a message by its id, or else by its text. */
+function identify(message: ConversationMessage | undefined): string | undefined {
+  return message && (message.id ?? hashText(`${message.role} ${message.content}`));
+}
+
+/** The newest messages. Counted from the end, so that messages too old to send are never counted. */
+class Tail {
+  readonly #history: readonly ConversationMessage[];
+  readonly #count: (text: string) => number;
+  /** Cumulative tokens of the newest 0, 1, 2, … messages. */
+  readonly #sums = [0];
+
+  constructor(history: readonly ConversationMessage[], count: (text: string) => number) {
+    this.#history = history;
+    this.#count = count;
+  }
+
+  /** Without replies that have no text, which a service may reject. */
+  messages(start: number): readonly ConversationMessage[] {
+    return this.#history.slice(start).filter(({ content, excluded }) => content.trim() !== '' && excluded !== true);
+  }
+
+  /** Old messages are not counted in tokens, because there may be very many. */
+  dropped(start: number): Dropped[] {
+    const isExcluded = ({ excluded }: ConversationMessage): boolean => excluded === true;
+    const excluded = this.#history.filter(isExcluded).length;
+    const old = start - this.#history.slice(0, start).filter(isExcluded).length;
+    const dropped: Dropped[] = [
+      { section: 'history', messages: old, reason: 'budget' },
+      { section: 'history', messages: excluded, reason: 'excluded' },
+    ];
+    return dropped.filter(({ messages }) => messages !== 0);
+  }
+
+  /** Stops counting above `most`. */
+  tokens(start: number, most = Number.POSITIVE_INFINITY): number {
+    const length = Math.max(0, this.#history.length - start);
+    for (let newest = this.#sums.length; newest <= length; newest += 1) {
+      const sum = this.#sums[newest - 1] ?? 0;
+      if (sum > most) return sum;
+      const message = this.#history.at(-newest);
+      const cost = message === undefined || message.excluded === true ? 0 : messageTokens([message], this.#count);
+      this.#sums.push(sum + cost);
+    }
+    return this.#sums[length] ?? 0;
+  }
+
+  /**
+   * Index of the previous prompt's first message. If the app passes only its newest messages, that message has moved
+   * towards the front or is gone.
+   */
+  find(previous: FitState | undefined): number {
+    let at = Math.min(previous?.start ?? 0, this.#history.length);
+    while (at > 0 && identify(this.#history[at]) !== previous?.first) at -= 1;
+    return at;
+  }
+
+  /** The lowest index from `from` on with which the tail fits. It may be in the middle of a turn. */
+  startWithin(room: number, from: number): number {
+    let start = this.#history.length;
+    while (start > from && this.tokens(start - 1) <= room) start -= 1;
+    return start;
+  }
+
+  /** The index from which on the tail has at least `least` tokens, if that is possible with at most `most`. */
+  cut(least: number, most: number, from: number): number {
+    const start = this.startWithin(least, from);
+    let turn = Math.max(from, start - 1);
+    while (turn > from && this.#history[turn]?.role !== 'user') turn -= 1;
+    return turn < start && this.tokens(turn) <= most ? this.startOfTurn(turn) : this.startOfTurn(start);
+  }
+
+  /**
+   * The next index that starts a turn, so that no reply is sent without its question, and no result of a tool without
+   * its call.
+   */
+  startOfTurn(start: number): number {
+    let at = start;
+    while (start > 0 && at < this.#history.length && this.#history[at]?.role !== 'user') at += 1;
+    return at;
+  }
+}
+
+/** The lines of the context, and how many of them fit. */
+class Context {
+  readonly #lines: readonly ContextLine[];
+  /** The places of the messages that lines repeat, by their ids. */
+  readonly #places = new Map<string | undefined, number>();
+  readonly #count: (text: string) => number;
+
+  constructor(parts: ContextParts, history: readonly ConversationMessage[], count: (text: string) => number) {
+    this.#lines = linesOf(parts);
+    const ids = new Set(this.#lines.flatMap(({ messageId }) => messageId ?? []));
+    for (const [at, { id = '' }] of history.entries()) if (ids.has(id)) this.#places.set(id, at);
+    this.#count = count;
+  }
+
+  /** The most valuable lines, as many as fit. Pins are required, unless the tail contains their message. */
+  within(room: number, start: number): Layout {
+    const selected: ContextLine[] = [];
+    const headings = new Set<string>();
+    let tokens = this.#count(PREFACE) + FRAME_TOKENS;
+    for (const one of this.#lines.filter(this.#isBeside(start))) {
+      const { line, heading } = costsOf(one);
+      const more = this.#count(line) + 1 + (headings.has(heading) ? 0 : this.#count(heading) + 3);
+      const isAllowed = tokens + more <= room && (start === 0 || one.section !== 'importantReferences');
+      if (one.section !== 'pinnedMemory' && !isAllowed) break;
+      tokens += more;
+      headings.add(heading);
+      selected.push(one);
+    }
+    return { start, selected, tokens: selected.length === 0 ? 0 : tokens };
+  }
+
+  /** The lines that are in neither the context nor the tail. */
+  dropped(selected: readonly ContextLine[], start: number): Dropped[] {
+    const chosen = new Set(selected);
+    return this.#lines
+      .filter((line) => !chosen.has(line))
+      .filter(this.#isBeside(start))
+      .map(({ section, id, text }) => ({ section, id, tokens: Math.ceil(this.#count(text)), reason: 'budget' }));
+  }
+
+  #isBeside(start: number): (line: ContextLine) => boolean {
+    return ({ messageId }) => (this.#places.get(messageId) ?? -1) < start;
+  }
+}
+
+/** The parts that must not be dropped (instructions, pins, the new input) do not fit in the budget. Nothing was sent. */
+export class ContextBudgetError extends ContextGatewayError {
+  static override readonly errorName: string = 'ContextBudgetError';
+
+  /** Maximum tokens of the prompt. */
+  readonly budget: number;
+  /** Tokens that each required part would take. */
+  readonly tokens: PromptReport['tokens'];
+
+  constructor(budget: number, tokens: PromptReport['tokens']) {
+    super(
+      `The prompt does not fit: instructions (${tokens.instructions}), input (${tokens.input}) and pins (${tokens.context}) take ${tokens.total} tokens of ${budget}. Shorten the input, unpin messages, or raise contextWindow.`,
+    );
+    this.budget = budget;
+    this.tokens = tokens;
+  }
+
+  /** @internal */
+  get errorData(): ErrorData {
+    const message = 'Your message is too long. Shorten it and send it again.';
+    return { status: 413, code: 'context_length_exceeded', message };
+  }
+
+  protected override facts(): Record<string, unknown> {
+    return { budget: this.budget, tokens: this.tokens };
+  }
+}

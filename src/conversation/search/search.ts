@@ -1,0 +1,111 @@
+import { pauses } from '../../base/pauses.js';
+import { Limits } from '../limits.js';
+import type { ConversationMessage, FoundMessage, LostEntry } from '../model.js';
+import { type Found, History } from './history.js';
+import { normalise } from './words.js';
+
+/** A search in the messages of a conversation. Returns messages by their ids, best first. */
+export type ConversationSearch = (
+  query: string,
+  options: { limit: number; signal: AbortSignal },
+) => readonly { id: string }[] | Promise<readonly { id: string }[]>;
+
+/** Searches the history and the lost statements: by words, and with the app's own search. */
+export class Searcher {
+  readonly #search: ConversationSearch | undefined;
+  readonly #onError: (error: unknown) => void;
+  readonly #lost = new History();
+
+  constructor(search: ConversationSearch | undefined, onError: (error: unknown) => void) {
+    this.#search = search;
+    this.#onError = onError;
+  }
+
+  /** What is found for an input. The two user messages before it count, with less weight. */
+  async found(
+    input: readonly ConversationMessage[],
+    messages: readonly ConversationMessage[],
+    { history, limits, lost }: { history: History; limits: Limits; lost: readonly LostEntry[] },
+  ): Promise<Found> {
+    const ofUser = messages.slice(-RECENT).filter(({ role }) => role === 'user');
+    const previous = ofUser.slice(-2).map(({ content }) => content);
+    const query = queryOf(input);
+    const pause = pauses();
+    const [ids] = await Promise.all([this.#idsFrom(query, MAX_HITS, limits), history.ready()]);
+    await pause();
+    const { messages: byWords, coverage } = history.around(query, { previous, limit: MAX_HITS });
+    await pause();
+    return joined({ messages: [...this.#lostFor(query, lost, history), ...byWords], coverage }, ids, history);
+  }
+
+  /** Searches by words, and with the app's own search if there is one. */
+  async search(query: string, limit: number, history: History, limits: Limits): Promise<FoundMessage[]> {
+    const [ids] = await Promise.all([this.#idsFrom(query, limit, limits), history.ready()]);
+    return joined({ messages: history.search(query, limit), coverage: 1 }, ids, history).messages;
+  }
+
+  /** The lost statements that match, without those that a message makes: it is found by its words. */
+  #lostFor(query: string, entries: readonly LostEntry[], history: History): FoundMessage[] {
+    this.#lost.update(
+      entries.map(({ text, term }) => ({ role: 'summary', content: term ? `${term}: ${text}` : text })),
+    );
+    const isSaid = (text = ''): boolean =>
+      history.search(text, 1).some((origin) => normalise(origin.text).includes(normalise(text)));
+    return this.#lost.search(query, MAX_LOST).flatMap((statement) => {
+      return isSaid(entries[statement.position]?.text) ? [] : { ...statement, position: -1, score: 1 };
+    });
+  }
+
+  async #idsFrom(query: string, limit: number, { signal }: Limits): Promise<string[]> {
+    const search = this.#search;
+    if (search === undefined) return [];
+    const stop = new AbortController();
+    try {
+      const bounded = new Limits({ signal, timeout: SEARCH_TIMEOUT });
+      const found = await bounded.within('search', () => search(query, { limit, signal: stop.signal }));
+      return found.map(({ id }) => id);
+    } catch (error) {
+      if (signal?.aborted === true) throw error;
+      this.#onError(error);
+      return [];
+    } finally {
+      stop.abort();
+    }
+  }
+}
+
+/** Among so many messages before the input, the user's are looked for. */
+const RECENT = 200;
+/** Messages that a search returns for a prompt. */
+export const MAX_HITS = 1000;
+/** Lost statements that a prompt repeats. */
+const MAX_LOST = 5;
+/** Milliseconds for the app's own search. */
+const SEARCH_TIMEOUT = 2_000;
+
+/** What the input asks for: the last message of the user. */
+export function queryOf(input: readonly ConversationMessage[]): string {
+  return (input.findLast(({ role }) => role === 'user') ?? input.at(-1))?.content ?? '';
+}
+
+/**
+ * Joins what was found by words with what the app's own search found, by reciprocal rank. The one place where a message
+ * enters the list in two ways.
+ */
+function joined(byWords: Found, ids: readonly string[], history: History): Found {
+  const positions = new Map(ids.length === 0 ? [] : history.messages.map(({ id }, at) => [id, at]));
+  const byApp = ids.flatMap((id) => history.found(positions.get(id) ?? -1, 0, 'search') ?? []);
+  if (byApp.length === 0) return byWords;
+  const all = new Map<unknown, FoundMessage>();
+  for (const [rank, found] of [...byWords.messages.entries(), ...byApp.entries()]) {
+    const key = found.position < 0 ? found : found.position; // lost statements have no position
+    const { score, ...known } = all.get(key) ?? { ...found, score: 0 };
+    all.set(key, { ...known, score: score + 1 / (RANK_CONSTANT + rank) });
+  }
+  const sorted = [...all.values()].sort((a, b) => b.score - a.score);
+  const best = sorted[0]?.score ?? 1;
+  return { messages: sorted.map((found) => ({ ...found, score: found.score / best })), coverage: 1 };
+}
+
+/** The usual constant of reciprocal rank fusion. */
+const RANK_CONSTANT = 60;

@@ -1,0 +1,337 @@
+import { pauses } from '../../base/pauses.js';
+import { MAX_TIMER } from '../../base/runtime.js';
+import {
+  APIAbortError,
+  APIError,
+  type ChatCompletionStream,
+  ConfigurationError,
+  type GatewayClient,
+  type RequestOptions,
+  type StreamedChatCompletion,
+} from '../../index.js';
+import { type CurrentContext, ServiceContext } from '../context/service.js';
+import { messageOf, type Seen, Session, stored } from '../context/session.js';
+import { Background, Limits } from '../limits.js';
+import { badInput, wellFormed } from '../messages.js';
+import type {
+  BuiltPrompt,
+  ChatTurn,
+  ConversationMessage,
+  PromptReport,
+  RecordedReply,
+  SentPrompt,
+  StoredMessage,
+} from '../model.js';
+import type { BuildOptions, CheckedOptions, TurnOptions } from '../options.js';
+import { ContextBudgetError, PromptLayout } from '../prompt/fit.js';
+import { storedSources } from '../prompt/recall.js';
+import { estimateTokens, messageTokens, TokenCounter } from '../prompt/tokens.js';
+import { History } from '../search/history.js';
+import { Searcher } from '../search/search.js';
+import { ConversationStoreError, memoryStore } from '../store.js';
+import { Reply, type TurnEnd } from './reply.js';
+
+/** What a turn sends, and what it replaces. */
+export interface TurnRequest {
+  input: readonly ConversationMessage[];
+  /** The number of messages before the input. @default all */
+  before?: number;
+  /** The number of messages that stay in the store. If there are more than `before`, the input is among them. */
+  kept?: number;
+}
+
+/** A turn that has begun, with the messages that it saw. Others may be loaded until it ends. */
+type BegunTurn = TurnRequest & Seen & { replyId?: string | undefined };
+
+/** A prompt that was too long shrinks to this share of its counted tokens. How wrong the count was is unknown. */
+const SMALLER = 0.75;
+
+/**
+ * Makes the turns of a conversation, one after the other. A turn loads the store, builds a prompt (context, newest messages,
+ * what is found for the input), sends it, stores the reply and the state, and starts a compaction if one is due.
+ */
+export class Turns {
+  readonly #options: CheckedOptions;
+  readonly background: Background;
+  readonly session: Session;
+  readonly searcher: Searcher;
+  readonly service: ServiceContext | undefined;
+  /** Messages that the app passes to `buildMessages`. */
+  readonly #passed = new History();
+  #hasWarned = false;
+  /** The newest turn, and its reply. */
+  #last: Promise<unknown> = Promise.resolve();
+  #lastReply: Reply | undefined;
+
+  constructor(options: CheckedOptions) {
+    const { conversationId, store = memoryStore(), context } = options;
+    this.#options = options;
+    this.background = new Background((error) => options.onError?.(error));
+    const { onError } = this.background;
+    this.session = new Session(conversationId, store, new TokenCounter(options.countTokens, onError), onError);
+    this.searcher = new Searcher(options.search, this.background.onError);
+    this.service = context && new ServiceContext(context, options, this.session, this.background);
+  }
+
+  reply({ signal, background, newest, ...options }: TurnOptions, request: () => TurnRequest, stream = true): Reply {
+    const make = (): TurnRequest => {
+      this.session.checkNewest(newest);
+      return request();
+    };
+    const makeTurn = (stop: AbortSignal, made: Reply) => this.#turn(make, { ...options, signal: stop, stream }, made);
+    return new Reply(makeTurn, { signal, background });
+  }
+
+  /** Stores a turn that was made elsewhere. If its input is the last one that is stored, the reply replaces the old one. */
+  async record(input: readonly ConversationMessage[], { id: replyId, text, stopped }: RecordedReply): Promise<void> {
+    const { limits, end } = await this.#inOrder({ signal: this.background.ended });
+    try {
+      const { messages: seen } = this.session.history;
+      const before = seen.findLastIndex(({ id }) => id !== undefined && id === input[0]?.id);
+      const end = before + input.length;
+      const isStored = before >= 0 && input.every(({ id }, at) => id !== undefined && id === seen[before + at]?.id);
+      const isAgain = isStored && seen.slice(end).every(({ role }) => role !== 'user');
+      const isEdited = input.some(({ content }, at) => content !== seen[before + at]?.content);
+      const others = input.filter(({ id }) => id === undefined || !seen.some((message) => message.id === id));
+      const request = isAgain
+        ? { replyId, input, seen, before, kept: isEdited ? before : end }
+        : { replyId, input: others.length > 0 ? others : input, seen };
+      this.session.checkStorable(request);
+      await this.#store(request, { text, stopped }, limits);
+      await this.compactWhenDue(new Limits({ signal: this.background.signal }));
+    } finally {
+      end();
+    }
+  }
+
+  /** After a turn that was made elsewhere: reads the context, and compacts in the background if due. */
+  async compactWhenDue(limits: Limits, sent?: SentPrompt): Promise<void> {
+    await this.#current(limits).catch(this.background.onError);
+    if (sent !== undefined) this.session.counter.calibrate(sent);
+    await this.session.save(limits);
+    void this.service?.compactIfDue();
+  }
+
+  /** Builds a prompt for another client, with the stored messages or those that the app passes. */
+  async prompt(input: readonly ConversationMessage[], options: BuildOptions): Promise<BuiltPrompt> {
+    const limits = new Limits(options);
+    await this.session.load(limits);
+    const messages = options.messages && passed(options.messages);
+    if (messages !== undefined) this.#passed.update(messages);
+    const history = messages === undefined ? this.session.history : this.#passed;
+    const prompt = await this.build({ input }, options, limits, { history });
+    if (messages !== undefined) this.#warnOfLeftOut(prompt);
+    return prompt;
+  }
+
+  async #current(limits: Limits): Promise<CurrentContext> {
+    return (await this.service?.current(limits.request())) ?? { stale: false };
+  }
+
+  async build(
+    { input, before, seen }: TurnRequest & Partial<Seen>,
+    { max_tokens = this.#options.reserveOutput, instructions = this.#options.instructions }: BuildOptions,
+    limits: Limits,
+    {
+      history = this.session.history,
+      most = Number.POSITIVE_INFINITY,
+      tail,
+    }: { history?: History; most?: number; tail?: false } = {},
+  ): Promise<BuiltPrompt> {
+    const { contextWindow, tokenBudget } = this.#options;
+    if (!Number.isInteger(max_tokens) || max_tokens < 0 || max_tokens >= contextWindow)
+      throw badInput('max_tokens', `must be a whole number of tokens below contextWindow, which is ${contextWindow}`);
+    const { stale, snapshot, memory } = await this.#current(limits);
+    const { layout, lost } = this.session.state;
+    const messages = (seen ?? history.messages).slice(0, before);
+    const params = {
+      ...{ parts: { ...snapshot, memory }, history: messages, input, instructions, tail },
+      budget: Math.min(tokenBudget, contextWindow - max_tokens, most),
+      limit: Math.min(contextWindow - max_tokens, most),
+      countTokens: this.session.counter.count,
+      previous: layout,
+    };
+    const pause = pauses();
+    const plan = new PromptLayout(params);
+    await pause();
+    // Without a search, as long as all messages fit.
+    const isAll = plan.start === 0 && lost.length === 0;
+    const found = isAll ? undefined : await this.searcher.found(input, messages, { history, limits, lost });
+    await pause();
+    const { state, report, ...prompt } = plan.fill(found);
+    await pause();
+    const { estimated } = this.session.counter;
+    const compactionExhausted = snapshot !== undefined && this.service?.isExhausted(snapshot) === true;
+    if (tail !== false) this.session.set({ layout: state });
+    return { ...prompt, report: { ...report, estimated, stale, compactionExhausted } };
+  }
+
+  /** Waits for the earlier turns. Reads the last reply to its end, so that an abandoned one does not delay this turn. */
+  async #inOrder(options: RequestOptions, reply?: Reply): Promise<{ limits: Limits; end: () => void }> {
+    const limits = new Limits(options);
+    const before = this.#last;
+    let end = (): void => {};
+    this.#last = new Promise((resolve) => {
+      end = () => resolve(before);
+    });
+    void this.#lastReply?.readOn();
+    this.#lastReply = reply;
+    try {
+      await limits.within('The previous turn', () => before, MAX_TIMER);
+      await this.session.load(limits);
+      return { limits, end };
+    } catch (error) {
+      end();
+      throw error;
+    }
+  }
+
+  async *#turn(
+    make: () => TurnRequest,
+    options: TurnOptions & { signal: AbortSignal; stream: boolean },
+    reply: Reply,
+  ): AsyncGenerator<string, TurnEnd> {
+    const { signal } = options;
+    const { limits, end } = await this.#inOrder(options, reply);
+    try {
+      const made = make();
+      const { messages: seen } = this.session.history;
+      const input = made.input.map(stored); // dated now, not when the reply ends
+      const request = { ...made, seen, input, replyId: reply.id };
+      this.session.checkStorable(request);
+      const { answer, prompt } = await this.#ask(request, options, limits);
+      reply.report = prompt.report;
+      if (!('textStream' in answer)) return await this.#ended(request, limits, prompt, answer);
+      let text = '';
+      let completion: StreamedChatCompletion | undefined;
+      let error: unknown;
+      try {
+        for await (const piece of answer.textStream) {
+          text += piece;
+          yield piece;
+          if (signal.aborted) throw new APIAbortError({ cause: signal.reason });
+        }
+        completion = await answer.finalCompletion();
+      } catch (reason) {
+        if (text === '') throw reason;
+        error = reason;
+      }
+      return { ...(await this.#ended(request, limits, prompt, completion, text)), error };
+    } finally {
+      end();
+    }
+  }
+
+  /** Builds and sends a prompt. If the service rejects it as too long, builds a smaller one and sends that, once. */
+  async #ask(
+    request: BegunTurn,
+    { temperature, max_tokens, stream, ...options }: TurnOptions & { stream: boolean },
+    limits: Limits,
+  ): Promise<{ answer: StreamedChatCompletion | ChatCompletionStream; prompt: BuiltPrompt }> {
+    const { model, gateway } = this.#options;
+    const send = ({ chatMessages: messages }: BuiltPrompt) =>
+      // The cast is true: only text is sent, so the documented types are those of the replies.
+      (gateway as GatewayClient).chat.completions.create(
+        { model, temperature, max_tokens, messages, stream },
+        { ...options, ...limits.request() },
+      );
+    const prompt = await this.build(request, { max_tokens }, limits);
+    try {
+      return { prompt, answer: await send(prompt) };
+    } catch (error) {
+      if (!APIError.is(error) || error.code !== 'context_length_exceeded') throw error;
+      this.session.counter.undercounted();
+      const most = Math.floor(SMALLER * messageTokens(prompt.chatMessages, this.session.counter.count));
+      const smaller = await this.build(request, { max_tokens }, limits, { most }).catch((reason: unknown) => {
+        throw ContextBudgetError.is(reason) ? error : reason; // nothing is left to drop: report the service's error
+      });
+      return { prompt: smaller, answer: await send(smaller) };
+    }
+  }
+
+  /** Stores a turn. Without a completion, it was stopped. */
+  async #ended(
+    request: BegunTurn,
+    turnLimits: Limits,
+    { report, chatMessages }: BuiltPrompt,
+    completion: StreamedChatCompletion | undefined,
+    partial = '',
+  ): Promise<TurnEnd> {
+    const text = completion === undefined ? partial : (completion.choices[0]?.message.content ?? '');
+    const { total: prompt_tokens } = report.tokens;
+    const completion_tokens = this.#tokensOf(text);
+    const estimate = { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
+    const { usage = estimate } = completion ?? {};
+    const usageEstimated = usage === estimate;
+    if (!usageEstimated) this.session.counter.calibrate({ messages: chatMessages, ...usage });
+    const turn = { text, stopped: completion === undefined, usage, usageEstimated, completion, report };
+    const limits = turnLimits.storing();
+    const { messages, replaced } = await this.#store(request, turn, limits);
+    await this.session.save(limits);
+    const compaction = this.service?.compactIfDue();
+    // After an edit it begins when the replaced messages are excluded. A page does not wait for these requests.
+    return { turn: { ...turn, messages }, receipt: replaced ? undefined : compaction };
+  }
+
+  /** An app's `countTokens` may return no number for a reply. The turn is stored all the same. */
+  #tokensOf(text: string): number {
+    try {
+      return Math.ceil(this.session.counter.count(text));
+    } catch (error) {
+      this.background.onError(error);
+      return estimateTokens(text);
+    }
+  }
+
+  /** Stores a turn, in place of the messages that it replaces. */
+  async #store(
+    { input, before, replyId, ...seen }: BegunTurn,
+    reply: RecordedReply & { report?: PromptReport },
+    limits: Limits,
+  ): Promise<{ messages: StoredMessage[]; replaced: boolean }> {
+    const asked = seen.kept === before ? input.map(stored) : [];
+    const { text, stopped, report } = reply;
+    const kept = { ...(stopped && { stopped: true }), ...(report && storedSources(report)) };
+    const answer = stored({ id: replyId, role: 'assistant', content: wellFormed(text), ...kept });
+    const messages = withNewIds([...asked, answer], seen);
+    const removed = await this.session.append(messages, seen, limits).catch((error: unknown) => {
+      if (ConversationStoreError.is(error) && isTurn(reply)) error.setTurn({ ...reply, messages });
+      throw error;
+    });
+    if (removed.length > 0) this.service?.exclude(removed);
+    return { messages, replaced: removed.length > 0 };
+  }
+
+  /** Before the first compaction, messages that are neither sent nor recalled are in no summary either. */
+  #warnOfLeftOut({ report: { dropped, recalled, summaryVersion } }: BuiltPrompt): void {
+    const { messages = 0 } = dropped.find(({ section, reason }) => section === 'history' && reason === 'budget') ?? {};
+    const left = messages - recalled.filter(({ role }) => role !== 'summary').length;
+    if (this.#hasWarned || left <= 0 || summaryVersion > 0 || this.service === undefined) return;
+    this.#hasWarned = true;
+    const message = `${left} older messages were left out: they do not fit, they do not match the input, and the service has no summary of them. If the service has these messages, call compact(). If not, leave out the option context.`;
+    this.background.onError(new ConfigurationError(message));
+  }
+}
+
+/** @throws {RequestValidationError} that names the message and its field */
+function passed(messages: BuildOptions['messages']): ConversationMessage[] {
+  if (!Array.isArray(messages)) throw badInput('messages', 'must be an array of { role, content }');
+  return messages.map((row, at) => messageOf(row, (field, message) => badInput(['messages', at, field], message)));
+}
+
+/** With another id in place of one that is stored already. Otherwise `after` could be either of two messages. */
+function withNewIds(messages: readonly StoredMessage[], { seen, kept }: Seen): StoredMessage[] {
+  const ids = new Set<string | undefined>(messages.map(({ id }) => id));
+  const taken = seen.slice(0, kept).filter(({ id }) => ids.has(id));
+  const known = new Set(taken.map(({ id }) => id));
+  return messages.map((message) => {
+    const id = known.has(message.id) ? crypto.randomUUID() : message.id;
+    known.add(id);
+    return { ...message, id };
+  });
+}
+
+/** Whether a reply has the other fields of a turn. One that was recorded has not. */
+function isTurn(reply: object): reply is Omit<ChatTurn, 'messages'> {
+  return 'report' in reply;
+}

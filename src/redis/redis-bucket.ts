@@ -1,0 +1,193 @@
+import type { Runtime } from '../base/runtime.js';
+import type { Permit, RateLimitObservation } from '../index.js';
+import { type PermitQueue, QueuedPermit } from '../rate-limit/rate-limiter.js';
+import type { Availability } from './availability.js';
+import type { Run } from './client.js';
+import { argumentsOf, readReply, type StepReply, type StepRequest } from './script.js';
+import { SharedWindow } from './shared-window.js';
+
+/** Responses are reported to Redis with the next step, or after this many ms at the latest; a 429 at once. */
+const REPORT_WITHIN = 15;
+/** How often waiting calls check whether Redis is back (ms). */
+const RECONNECT_INTERVAL = 1_000;
+
+/** What the buckets of a limiter share. */
+export interface LimiterState {
+  readonly runtime: Runtime;
+  readonly availability: Availability;
+  readonly run: Run;
+  /** The id of this process. */
+  readonly process: string;
+  /** The number of processes, until Redis has counted them. */
+  readonly processes: number;
+  /** How long a step waits for Redis (ms). */
+  readonly timeout: number;
+}
+
+/** The calls of this process in one bucket. Runs one step at a time; calls that arrive meanwhile join the next. */
+export class RedisBucket implements PermitQueue {
+  readonly #limiter: LimiterState;
+  readonly #keys: Promise<string[]>;
+  /** What this process knows of the window. Without Redis, it decides alone. */
+  readonly #window = new SharedWindow();
+  /** Waiting calls, in order of arrival. */
+  readonly #waiting = new Set<QueuedPermit>();
+  /** 429s whose bodies have not arrived yet. */
+  readonly #holding = new Set<QueuedPermit>();
+  #isAsking = false;
+  /** How soon to report to Redis (ms), and how many requests were accepted since the last report. */
+  #reportWithin = Number.POSITIVE_INFINITY;
+  #accepted = 0;
+  #processes: number;
+  #isAlone = false;
+  /** The clock of Redis, relative to ours. */
+  #clockOffset = Number.NEGATIVE_INFINITY;
+  /** Until this time, new calls wait without asking Redis. */
+  #closedUntil = 0;
+  #timer: unknown;
+  #timerAt = Number.POSITIVE_INFINITY;
+
+  constructor(limiter: LimiterState, keys: Promise<string[]>) {
+    this.#limiter = limiter;
+    this.#keys = keys;
+    this.#processes = limiter.processes;
+  }
+
+  acquire(): Promise<Permit> {
+    return new Promise((resolve) => {
+      const permit = new QueuedPermit(this, resolve);
+      const now = this.#limiter.runtime.now();
+      const position = this.#waiting.size;
+      this.#waiting.add(permit);
+      if (now < this.#closedUntil) permit.wait(this.#expectedWait(position, now));
+      else this.#step();
+    });
+  }
+
+  hold(permit: QueuedPermit): void {
+    this.#holding.add(permit);
+  }
+
+  release(permit: QueuedPermit, observed: RateLimitObservation): void {
+    if (permit.window === undefined) {
+      this.#waiting.delete(permit);
+      if (this.#waiting.size === 0) this.#open();
+      return;
+    }
+    this.#window.release(permit.window, observed, this.#limiter.runtime.now());
+    if (observed.rejected === false) this.#accepted += 1;
+    const wasHeld = this.#holding.delete(permit);
+    this.#report(wasHeld || observed.rejected ? 0 : REPORT_WITHIN);
+  }
+
+  #report(within: number): void {
+    this.#reportWithin = Math.min(this.#reportWithin, within);
+    this.#stepIn(within);
+  }
+
+  /** No call waits. Without a report, a timer would only keep the process alive. */
+  #open(): void {
+    this.#closedUntil = 0;
+    if (this.#reportWithin === Number.POSITIVE_INFINITY) this.#stopTimer();
+  }
+
+  /** Runs a step in so many milliseconds, if none is planned before. */
+  #stepIn(wait: number): void {
+    const { runtime } = this.#limiter;
+    const at = runtime.now() + wait;
+    if (this.#isAsking || at >= this.#timerAt) return;
+    this.#stopTimer();
+    this.#timerAt = at;
+    this.#timer = runtime.setTimer(() => this.#step(), Math.ceil(wait));
+  }
+
+  #stopTimer(): void {
+    this.#limiter.runtime.clearTimer(this.#timer);
+    this.#timerAt = Number.POSITIVE_INFINITY;
+  }
+
+  #step(): void {
+    this.#stopTimer();
+    if (this.#isAsking || this.#holding.size > 0) return;
+    this.#isAsking = true;
+    const wanted = this.#waiting.size;
+    void this.#ask(wanted).then((reply) => {
+      this.#isAsking = false;
+      this.#admit(reply === undefined ? this.#decideAlone(wanted) : this.#follow(reply), wanted);
+    });
+  }
+
+  /** Asks Redis. Returns `undefined` while it is unavailable. */
+  #ask(wanted: number): Promise<StepReply | undefined> {
+    const { availability, runtime, run, process, timeout } = this.#limiter;
+    const now = runtime.now();
+    const request: StepRequest = {
+      ...this.#window.state(now),
+      sentAt: Math.max(0, now + this.#clockOffset),
+      timeout,
+      wanted,
+      accepted: this.#accepted,
+      wasAlone: this.#isAlone,
+      processes: this.#processes,
+    };
+    this.#accepted = 0;
+    this.#reportWithin = Number.POSITIVE_INFINITY;
+    const send = async (sent: StepRequest) => readReply(await run(await this.#keys, argumentsOf(process, sent)));
+    return availability.ask(
+      () => send(request),
+      () => send({ ...request, wanted: 0 }),
+      wanted > 0,
+    );
+  }
+
+  #follow(reply: StepReply): Decision {
+    const now = this.#limiter.runtime.now();
+    this.#isAlone = false;
+    this.#processes = reply.processes;
+    this.#clockOffset = Math.max(this.#clockOffset, reply.now - now);
+    this.#window.split(1);
+    this.#window.sync(reply, now);
+    return reply;
+  }
+
+  #decideAlone(wanted: number): Decision {
+    const now = this.#limiter.runtime.now();
+    this.#isAlone = true;
+    this.#window.split(this.#processes);
+    const granted = Math.min(wanted, this.#window.available(now));
+    return { granted, askAfter: Math.min(RECONNECT_INTERVAL, Math.max(1, this.#window.opensAt(now) - now)) };
+  }
+
+  #admit({ granted, askAfter }: Decision, wanted: number): void {
+    let rest = granted;
+    for (const permit of this.#waiting) {
+      if (rest === 0) break;
+      rest -= 1;
+      this.#waiting.delete(permit);
+      permit.admit(this.#window.admit());
+    }
+    if (rest > 0) this.#reportWithin = Math.min(this.#reportWithin, REPORT_WITHIN); // some calls have left meanwhile
+    if (granted < wanted) this.#close(askAfter);
+    else this.#closedUntil = 0;
+    this.#stepIn(this.#reportWithin);
+    if (this.#waiting.size > 0 && granted === wanted) this.#step();
+  }
+
+  #close(wait: number): void {
+    const now = this.#limiter.runtime.now();
+    this.#closedUntil = now + wait;
+    let position = 0;
+    for (const permit of this.#waiting) {
+      if (permit.ready === undefined) permit.wait(this.#expectedWait(position, now));
+      position += 1;
+    }
+    if (this.#waiting.size > 0) this.#stepIn(wait);
+  }
+
+  /** The minimum wait in milliseconds, if this process got the whole limit. */
+  #expectedWait(position: number, now: number): number {
+    return Math.max(this.#closedUntil - now, this.#window.expectedWait(position, now));
+  }
+}
+
+type Decision = Pick<StepReply, 'granted' | 'askAfter'>;

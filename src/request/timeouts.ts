@@ -1,0 +1,301 @@
+import { MAX_TIMER, type Runtime } from '../base/runtime.js';
+import type { ContextGatewayError } from '../errors/base.js';
+import { APIAbortError, APITimeoutError, ClientClosedError } from '../errors/connection.js';
+import type { Exchange, Progress } from '../platform/engine.js';
+
+/** A stream that its reader has abandoned is closed after this many idle timeouts. */
+const UNREAD_TIMES = 5;
+
+/** With less time than this (ms), no attempt is started. */
+export const MIN_ATTEMPT = 10;
+
+/**
+ * A timer that fires this late (ms) was delayed by a blocked event loop: data may have arrived that is still unread.
+ */
+const LATE_TIMER = 25;
+const GRACE_TICKS = 8;
+
+/** The cancellable work that a call waits for: an exchange, or a stream. */
+type Cancellable = Pick<Exchange, 'cancel' | 'progress'>;
+
+/** Stops the work that a call waits for. Called at most once. */
+type Stop = (error: ContextGatewayError) => void;
+
+/**
+ * The owner of all timers of a call and of its listener on the caller's signal, from its start to the last byte of
+ * a stream. Whatever the call waits for is stopped by the first of: the caller's signal, the deadline, the attempt's
+ * timeout, a silent stream, `client.close()`. Ends with `end()`.
+ */
+export class CallTimeouts {
+  readonly #deadline: number;
+  readonly #endsAt: number;
+  readonly #deadlineWatch: Watchdog | undefined;
+  #watchdog: Watchdog | undefined;
+  #exchange: Cancellable | undefined;
+  #stop: Stop | undefined;
+  #ended: ContextGatewayError | undefined;
+
+  /** `idle` is the idle timeout of a stream, in milliseconds. */
+  constructor(
+    readonly runtime: Runtime,
+    private readonly live: LiveCalls,
+    private readonly signal: AbortSignal | undefined,
+    private readonly idle: number,
+    deadline = Number.POSITIVE_INFINITY,
+  ) {
+    this.#deadline = deadline;
+    this.#endsAt = deadline === Number.POSITIVE_INFINITY ? deadline : runtime.now() + deadline;
+    live.add(this, signal);
+    if (signal?.aborted) this.abort(signal.reason);
+    if (deadline === Number.POSITIVE_INFINITY) return;
+    this.#deadlineWatch = new Watchdog(runtime, deadline, () => this.#finish(this.#deadlineError()), runtime.now());
+  }
+
+  /** The bucket in whose queue the call waits, for the message of its deadline. */
+  queuedFor: string | undefined;
+
+  /** Milliseconds until the deadline; `Infinity` without one. */
+  get timeLeft(): number {
+    return this.#endsAt === Number.POSITIVE_INFINITY ? this.#endsAt : this.#endsAt - this.runtime.now();
+  }
+
+  /** Throws if the call is already over. */
+  check(): void {
+    if (this.#ended !== undefined) throw this.#ended;
+  }
+
+  /** The call now waits for this exchange, up to its last byte. Stopping the call cancels it. */
+  follow(exchange: Cancellable): void {
+    this.#exchange = exchange;
+    if (this.#ended !== undefined) exchange.cancel(this.#ended);
+  }
+
+  /**
+   * Waits for work that cannot be stopped, but no longer than the call lasts. `stop` is called if the call ends first.
+   */
+  wait<T>(work: PromiseLike<T>, stop?: () => void): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const giveUp: Stop = (error) => {
+        reject(error);
+        stop?.();
+      };
+      // Abandoned work may still settle while the call waits for something else, so it removes only its own stop.
+      const settled = (): void => {
+        if (this.#stop === giveUp) this.#stop = undefined;
+      };
+      this.#stop = giveUp;
+      if (this.#ended !== undefined) this.#interrupt(this.#ended);
+      work.then(settled, settled);
+      work.then(resolve, reject);
+    });
+  }
+
+  /** Waits `ms`, unless the call ends first. */
+  sleep(ms: number): Promise<void> {
+    let timer: unknown;
+    const slept = new Promise<void>((resolve) => {
+      timer = this.runtime.setTimer(resolve, Math.min(ms, MAX_TIMER));
+    });
+    return this.wait(slept, () => this.runtime.clearTimer(timer));
+  }
+
+  /**
+   * Starts the clock of one attempt: it fires after `ms` without `progressed()`. The attempt is stopped, the call goes
+   * on. Throws if the call is over, or has too little time left.
+   */
+  startAttempt(ms: number, now: number): void {
+    this.#exchange = undefined;
+    this.check();
+    if (this.timeLeft < MIN_ATTEMPT) throw this.#deadlineError();
+    this.#watch(
+      ms,
+      () => {
+        this.#interrupt(this.#timeout('attempt', `The attempt did not finish within its timeout of ${ms} ms.`));
+      },
+      now,
+    );
+  }
+
+  /** Starts the clock of a silent stream; it runs until `stopWatching`. */
+  startIdle(): void {
+    const ms = this.idle;
+    this.#watch(ms, () => {
+      this.#interrupt(this.#timeout('idle', idleMessage(this.#watchdog?.times ?? 0, ms), STREAMING));
+    });
+  }
+
+  /**
+   * Restarts the running clock. Cheap enough for every event, because the timer itself is not touched. For work that
+   * does not report progress, `times` is how often it would have.
+   */
+  progressed(times = 1, now = this.runtime.now()): void {
+    this.#watchdog?.feed(times, now);
+  }
+
+  /** Pauses the idle timeout until `progressed()`. The reader may take its time, but not forever. */
+  pauseWatching(now: number): void {
+    this.progressed(UNREAD_TIMES, now);
+  }
+
+  /** Stops the clock: the call no longer waits for the service. */
+  stopWatching(): void {
+    this.#watchdog?.stop();
+    this.#watchdog = undefined;
+  }
+
+  /** The caller's signal. */
+  abort(reason: unknown): void {
+    this.#finish(new APIAbortError({ cause: reason }));
+  }
+
+  /** `client.close()`. */
+  close(): void {
+    this.#finish(new ClientClosedError());
+  }
+
+  /** Removes all timers and listeners of the call. */
+  end(): void {
+    this.stopWatching();
+    this.#stop = undefined;
+    this.#exchange = undefined;
+    this.live.delete(this, this.signal);
+    this.#deadlineWatch?.stop();
+  }
+
+  #watch(ms: number, onSilence: () => void, now = this.runtime.now()): void {
+    this.#watchdog?.stop();
+    this.#watchdog = new Watchdog(this.runtime, Math.min(ms, MAX_TIMER), onSilence, now);
+  }
+
+  #timeout(
+    kind: 'attempt' | 'deadline' | 'idle',
+    message: string,
+    progress = this.#exchange?.progress ?? UNSENT,
+  ): APITimeoutError {
+    return new APITimeoutError(message, { kind, ...progress, retryable: kind !== 'deadline' });
+  }
+
+  #deadlineError(): APITimeoutError {
+    const held = this.queuedFor === undefined ? '' : ` It was waiting for the rate limit of ${this.queuedFor}.`;
+    return this.#timeout('deadline', `The call did not finish within its deadline of ${this.#deadline} ms.${held}`);
+  }
+
+  #finish(error: ContextGatewayError): void {
+    if (this.#ended !== undefined) return;
+    this.#ended = error;
+    this.#interrupt(error);
+  }
+
+  #interrupt(error: ContextGatewayError): void {
+    const stop = this.#stop;
+    this.#stop = undefined;
+    stop?.(error);
+    this.#exchange?.cancel(error);
+  }
+}
+
+function idleMessage(times: number, ms: number): string {
+  if (times === 1) return `The stream was silent for its streamIdleTimeout of ${ms} ms.`;
+  const unread = times === 0 ? 'within' : `for ${times * ms} ms, ${times} times`;
+  return (
+    `The stream was closed because it was not read ${unread} its streamIdleTimeout${times === 0 ? ` of ${ms} ms` : ''}. ` +
+    'Read it to its end or call close(). In a loop over the stream, call finalCompletion() where you await it.'
+  );
+}
+
+const UNSENT: Progress = { phase: 'connect', sent: 'no' };
+const STREAMING: Progress = { phase: 'stream', sent: 'yes' };
+
+/** Fires after `ms` without being fed. Feeding only stores the time; the timer checks it when it fires. */
+class Watchdog {
+  /** The number of intervals it was last fed for; 0 if never. */
+  times = 0;
+  #fedAt: number;
+  #timer: unknown;
+
+  constructor(
+    private readonly runtime: Runtime,
+    private readonly ms: number,
+    private readonly onSilence: () => void,
+    now: number,
+  ) {
+    this.#fedAt = now;
+    this.#arm();
+  }
+
+  feed(times: number, now: number): void {
+    this.times = times;
+    this.#fedAt = now + (times - 1) * this.ms;
+  }
+
+  stop(): void {
+    this.runtime.clearTimer(this.#timer);
+  }
+
+  #arm(): void {
+    const armedAt = this.runtime.now();
+    const endsAt = this.#fedAt + this.ms;
+    const delay = Math.min(Math.max(0, endsAt - armedAt), this.ms);
+    let turns = 0;
+    const fire = (): void => {
+      const now = this.runtime.now();
+      // Set for the whole time and not fed since: it has expired, even if tests move timers but no clock.
+      const unfed = this.#fedAt + this.ms === endsAt && endsAt - armedAt <= delay;
+      // Timers may fire slightly early by the monotonic clock: less than a millisecond left counts as none.
+      const over = unfed || this.#fedAt + this.ms - now < 1;
+      const heldUp = turns > 0 ? turns < GRACE_TICKS : now - armedAt - delay >= LATE_TIMER;
+      if (!over) this.#arm();
+      else if (!heldUp) this.onSilence();
+      else {
+        // Allows some turns of I/O first, to read and decompress data that has already arrived.
+        turns += 1;
+        this.#timer = this.runtime.setTimer(fire, 4);
+      }
+    };
+    this.#timer = this.runtime.setTimer(fire, delay);
+  }
+}
+
+/** The calls of a client in flight, including streams. Clients that share connections share this. */
+export class LiveCalls {
+  readonly #calls = new Set<CallTimeouts>();
+  /** Whether the client was closed. */
+  closed = false;
+  /** How many calls have started. */
+  count = 0;
+  /** One listener for each signal, however many calls share it, because platforms warn about many listeners. */
+  readonly #bySignal = new Map<AbortSignal, { readonly calls: Set<CallTimeouts>; readonly onAbort: () => void }>();
+
+  add(call: CallTimeouts, signal: AbortSignal | undefined): void {
+    this.#calls.add(call);
+    if (signal === undefined) return;
+    let sharing = this.#bySignal.get(signal);
+    if (sharing === undefined) {
+      const calls = new Set<CallTimeouts>();
+      sharing = {
+        calls,
+        onAbort: () => {
+          for (const each of [...calls]) each.abort(signal.reason);
+        },
+      };
+      this.#bySignal.set(signal, sharing);
+      signal.addEventListener('abort', sharing.onAbort);
+    }
+    sharing.calls.add(call);
+  }
+
+  delete(call: CallTimeouts, signal: AbortSignal | undefined): void {
+    this.#calls.delete(call);
+    const sharing = signal === undefined ? undefined : this.#bySignal.get(signal);
+    if (signal === undefined || sharing === undefined) return;
+    sharing.calls.delete(call);
+    if (sharing.calls.size > 0) return;
+    signal.removeEventListener('abort', sharing.onAbort);
+    this.#bySignal.delete(signal);
+  }
+
+  closeAll(): void {
+    this.closed = true;
+    for (const call of this.#calls) call.close();
+  }
+}

@@ -1,0 +1,121 @@
+import { isObject, ownField } from '../base/objects.js';
+import { type APIError, type APIErrorDetails, apiError, isTemporary } from '../errors/api.js';
+import type { Sent } from '../errors/connection.js';
+import { unescaped } from '../errors/echo.js';
+import type { Redactor } from '../errors/redactor.js';
+import type { ResponseHead } from '../platform/engine.js';
+import { parseURL } from '../request/base-url.js';
+import type { ServiceResponse } from './service-response.js';
+
+/** Maximum characters quoted from a page. */
+const MAX_EXCERPT = 256;
+
+/**
+ * The error that a response reports, also inside a success. `leastWait` is the shortest wait before a retry, if the body
+ * could not be read to its end: a wait that it contains may be missing.
+ */
+export function errorIn(response: ServiceResponse, body: unknown, leastWait?: number): APIError {
+  return apiError(response.head.status, errorDetails(response, body, leastWait));
+}
+
+export function errorDetails(response: ServiceResponse, body: unknown, leastWait?: number): APIErrorDetails {
+  const { head, context, requestId, rateLimit } = response;
+  const { status, headers } = head;
+  const { call, redactor, description } = context;
+  const error = errorObject(body, (text) => redactor.quote(text));
+  const sent = sentOf(status, body);
+  const said = error.message ?? excerpt(body, status, redactor);
+  const asked = response.retryAfter(error.retryAfter);
+  const retryAfter = leastWait === undefined ? asked : Math.max(asked ?? 0, leastWait);
+  const advice =
+    redirectTarget(head) ??
+    (status === 404 && error.message === undefined
+      ? wrongPath(call?.request.address)
+      : call?.area.explain(status, description)) ??
+    (retryAfter && (status < 300 || isTemporary(status)) ? `Try again in ${Math.ceil(retryAfter / 1_000)} s.` : '');
+  const text = said || (advice === '' ? 'The response contains no message.' : '');
+  return {
+    message: [status, advice === '' ? text : text.replace(/[^.!?]$/, '$&.'), advice]
+      .filter((part) => part !== '')
+      .join(' '),
+    serviceMessage: isObject(body) && Object.hasOwn(body, 'error') ? error.message : undefined,
+    area: call?.area.name ?? 'gateway', // only a completion is relayed
+    sent,
+    type: error.type,
+    code: error.code,
+    param: error.param,
+    requestId: requestId === undefined ? undefined : redactor.quote(requestId),
+    retryAfter,
+    rateLimit,
+    headers,
+    body,
+  };
+}
+
+/** Whether the service may have carried out the request that it answered with this error. */
+export function sentOf(status: number, body: unknown): Sent {
+  // A proxy's page may hide work that was done. Only the service's own error proves that it was not.
+  if (status === 503 || status === 401 || status === 403) return isServiceError(body) ? 'no' : 'maybe';
+  return status < 400 || status === 408 || status === 409 || status === 425 || status >= 500 ? 'maybe' : 'no';
+}
+
+/**
+ * Whether a body is an error in the documented form, so that the service itself rejected the request. Proxies respond
+ * in other forms, which say nothing about what the service has done.
+ */
+function isServiceError(body: unknown): boolean {
+  if (!isObject(body)) return false;
+  const error = ownField(body, 'error');
+  if (ownField(body, 'success') === false) return typeof error === 'string';
+  return (
+    isObject(error) && typeof ownField(error, 'message') === 'string' && typeof ownField(error, 'type') === 'string'
+  );
+}
+
+interface ErrorObject {
+  readonly message?: string | undefined;
+  readonly type?: string | undefined;
+  readonly code?: string | undefined;
+  readonly param?: string | undefined;
+  readonly retryAfter?: unknown;
+}
+
+/**
+ * The error forms of both APIs, wrapped or bare: `{ success: false, error: "…" }`, `{ error: { message, … } }`,
+ * `{ message, … }`.
+ */
+function errorObject(body: unknown, quote: (text: string) => string): ErrorObject {
+  if (!isObject(body)) return {};
+  const error = ownField(body, 'error');
+  const fields = isObject(error) ? error : body;
+  const textOf = (name: string): string | undefined => {
+    const value = ownField(fields, name);
+    return typeof value === 'string' ? quote(value) : undefined;
+  };
+  const retryAfter = ownField(fields, 'retry_after');
+  if (typeof error === 'string') return { message: textOf('error'), retryAfter };
+  return { message: textOf('message'), type: textOf('type'), code: textOf('code'), param: textOf('param'), retryAfter };
+}
+
+/** The first words of a plain text or an HTML page, such as a proxy's error page. */
+function excerpt(body: unknown, status: number, redactor: Redactor): string {
+  if (typeof body !== 'string') return '';
+  const shown = body.replace(/<!--.*?(-->|$)|<(title|script|style)\b.*?(<\/\2[^<>]*>?|$)|<[a-z/!?][^<>]*>?/gis, ' ');
+  const text = redactor.quote(unescaped(shown).replace(/\s+/g, ' ').trim());
+  const line = text.startsWith(`${status} `) ? text.slice(4) : text; // the message already begins with it
+  return line.length > MAX_EXCERPT ? `${line.slice(0, MAX_EXCERPT)}…` : line;
+}
+
+/** A 404 that is not the service's own error: `baseURL` is probably wrong. */
+function wrongPath(address: string | undefined): string | undefined {
+  return address && `This is not the service's own error. Check baseURL: the request went to ${address}.`;
+}
+
+/** Redirects are never followed. The message names the host, to help the user correct `baseURL`. */
+function redirectTarget({ status, headers }: ResponseHead): string | undefined {
+  if (status < 300 || status > 399 || status === 304) return undefined;
+  const location = headers.get('location');
+  const host = parseURL(location ?? '')?.host;
+  const target = host === undefined ? 'to another address' : `to ${host}`;
+  return `The service redirects ${target}. Redirects are not followed, to keep the credential on its host. Correct baseURL.`;
+}

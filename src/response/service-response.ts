@@ -1,0 +1,111 @@
+import { boundIssues } from '../base/issues.js';
+import type { Attempt, HeaderSource, RateLimit, ResponseInfo } from '../base/response-info.js';
+import type { Area } from '../errors/api.js';
+import type { CallDetails } from '../errors/call.js';
+import type { CallReporter } from '../events/reporter.js';
+import type { ResponseHead } from '../platform/engine.js';
+import { longestWait, parseRateLimit, parseRetryAfter, serverTime } from '../rate-limit/headers.js';
+import type { CallTimeouts } from '../request/timeouts.js';
+import { type AnySchema, findIssues, removeNulls, type Schema } from '../validation/schema-issues.js';
+import { unexpectedResponse } from '../validation/validate.js';
+
+/** How a JSON response becomes the method's return value. */
+export interface ResponseSpec<Body, T> {
+  readonly schema: Schema<Body>;
+  readonly unwrap: (body: Body) => T;
+  /** The response contains only `success`, so an empty body is accepted. */
+  readonly allowEmpty?: boolean;
+  /** Not documented: the caller may pass a `schema`. */
+  readonly undocumented?: boolean;
+  /** The part of a documented response that a caller's `schema` validates, and returns in place of the whole. */
+  readonly content?: (body: Body) => unknown;
+}
+
+/** What reading a response requires, whole or as a stream. A relayed stream has no call. */
+export interface ResponseContext extends CallDetails {
+  readonly timeouts: CallTimeouts;
+  /** When the request started, on the runtime's clock. */
+  readonly startedAt: number;
+  readonly call?: CallFacts;
+}
+
+/** What the reader of a response must know about its call. */
+interface CallFacts extends NonNullable<CallDetails['call']> {
+  readonly area: { readonly name: Area; readonly explain: (status: number, route: string) => string | undefined };
+  readonly request: { readonly address: string };
+  readonly reporter: CallReporter | undefined;
+  readonly reportsInvalid: boolean;
+}
+
+/** The response to one attempt. */
+export class ServiceResponse {
+  readonly requestId: string | undefined;
+  readonly rateLimit: RateLimit | undefined;
+  /** The wait that its header asks for. */
+  readonly #retryAfter: number | undefined;
+
+  constructor(
+    /** Replaced if its body was partly read. */
+    public head: ResponseHead,
+    readonly context: ResponseContext,
+  ) {
+    const { redactor, timeouts } = context;
+    const id = head.headers.get('x-request-id') ?? head.headers.get('request-id');
+    const now = serverTime(head.headers, timeouts.runtime.wallClock());
+    this.rateLimit = parseRateLimit(head.headers, now, redactor);
+    this.#retryAfter = parseRetryAfter(head.headers, now);
+    this.requestId = id === undefined ? undefined : redactor.mask(id);
+  }
+
+  /** The part that users see. */
+  get info(): ResponseInfo {
+    return new VisibleResponse(this);
+  }
+
+  /** The wait that it asks for, in milliseconds. `inBody` is what its error says, in seconds. */
+  retryAfter(inBody?: unknown): number | undefined {
+    const { status } = this.head;
+    // With other statuses, an empty window is not the reason, so its end is not the time to retry.
+    return longestWait(this.#retryAfter, inBody, status === 429 || status === 503 ? this.rateLimit : undefined);
+  }
+
+  /**
+   * Validates a part of the response. Returns `false` if it is invalid and only reported. In an optional field, `null`
+   * counts as absent, and is removed.
+   * @throws {ResponseValidationError}
+   */
+  check(schema: AnySchema, value: unknown): boolean {
+    let found = findIssues(schema, value);
+    if (found !== undefined && removeNulls(schema, value)) found = findIssues(schema, value);
+    if (found === undefined) return true;
+    const { redactor, call } = this.context;
+    // A path can contain text from the service, such as model names.
+    const quoted = (key: string | number) => (typeof key === 'string' ? redactor.quote(key) : key);
+    const issues = boundIssues(found.map(({ path, message }) => ({ path: path.map(quoted), message })));
+    // `null` has no fields to return.
+    if (!call?.reportsInvalid || value === null) throw unexpectedResponse(issues, value);
+    call.reporter?.emit({ type: 'validation', issues });
+    return false;
+  }
+}
+
+/** Headers are converted to the platform's `Headers` only on request. (A literal with a getter takes 1.5 µs.) */
+class VisibleResponse implements ResponseInfo {
+  readonly status: number;
+  readonly requestId: string | undefined;
+  readonly rateLimit: RateLimit | undefined;
+  readonly attempts: readonly Attempt[];
+  readonly #headers: HeaderSource;
+
+  constructor({ head, requestId, rateLimit, context }: ServiceResponse) {
+    this.status = head.status;
+    this.requestId = requestId;
+    this.rateLimit = rateLimit;
+    this.attempts = context.call?.attempts ?? [];
+    this.#headers = head.headers;
+  }
+
+  get headers(): Headers {
+    return this.#headers.toHeaders();
+  }
+}

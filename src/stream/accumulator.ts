@@ -1,0 +1,172 @@
+import type { CompletionUsage, PartialChatCompletion } from '../base/completion.js';
+import { isObject, ownField } from '../base/objects.js';
+import type { CompletionFacts } from '../events/events.js';
+import { completionFacts } from '../events/reporter.js';
+import type { ChatCompletionChunk, StreamedChatCompletion } from '../wire/completions.js';
+import { continued, joined, TextPieces } from './pieces.js';
+
+interface Choice {
+  role: string;
+  readonly text: TextPieces;
+  readonly tools: ToolCalls;
+  /** Fields that the API does not document. */
+  readonly others: Map<string, unknown>;
+  finishReason: string | null;
+}
+
+/** Collects the pieces of a streamed completion, and joins them only on request. */
+export class CompletionAccumulator {
+  readonly #choices = new Map<number, Choice>();
+  #id: string | undefined;
+  #model: string | undefined;
+  #created: number | undefined;
+  #usage: CompletionUsage | undefined;
+
+  /** Adds a chunk. Its tool calls get the form that `ToolCalls` describes, also for the reader of the stream. */
+  add(chunk: ChatCompletionChunk): void {
+    this.#id ??= chunk.id;
+    this.#model ??= chunk.model;
+    this.#created ??= chunk.created;
+    if (chunk.usage) this.#usage = chunk.usage;
+    if (!Array.isArray(chunk.choices)) return;
+    for (const one of chunk.choices) {
+      if (!isReadable(one)) continue;
+      const { index, delta, finish_reason } = one;
+      const choice = this.#choice(index);
+      if (delta.role) choice.role = delta.role;
+      if (delta.content) choice.text.add(delta.content);
+      for (const name in delta) if (name !== 'role' && name !== 'content') addOther(choice, name, delta);
+      if (finish_reason) choice.finishReason = finish_reason;
+    }
+  }
+
+  /** Whether there is a choice, and every choice has its `finish_reason`. */
+  get finished(): boolean {
+    if (this.#choices.size === 0) return false;
+    for (const { finishReason } of this.#choices.values()) if (finishReason === null) return false;
+    return true;
+  }
+
+  /** The completion so far. */
+  partial(): PartialChatCompletion {
+    const choices = this.#sorted().map(([index, { role, text, others, finishReason }]) => ({
+      index,
+      message: { ...(joined(Object.fromEntries(others)) as object), role, content: text.value },
+      finish_reason: finishReason,
+    }));
+    return { id: this.#id, model: this.#model, created: this.#created, choices, usage: this.#usage };
+  }
+
+  /** The facts for the `done` event. */
+  facts(): CompletionFacts {
+    const partial = this.partial();
+    const text = partial.choices.map(({ message }) => message.content).join('');
+    return { ...completionFacts(partial), written: new TextEncoder().encode(text).length };
+  }
+
+  /**
+   * The whole completion. Called only when the stream is complete; a service that ends with `[DONE]` may omit a finish
+   * reason.
+   */
+  completion(): StreamedChatCompletion {
+    const { id = '', created = 0, model = '', choices, usage } = this.partial();
+    return {
+      id,
+      object: 'chat.completion',
+      created,
+      model,
+      choices: choices.map((choice) => ({ ...choice, finish_reason: choice.finish_reason ?? 'stop' })),
+      ...(usage && { usage }),
+    };
+  }
+
+  #sorted(): [number, Choice][] {
+    return [...this.#choices].sort(([a], [b]) => a - b);
+  }
+
+  #choice(index: number): Choice {
+    let choice = this.#choices.get(index);
+    if (choice === undefined) {
+      choice = {
+        role: 'assistant',
+        text: new TextPieces(),
+        tools: new ToolCalls(),
+        others: new Map(),
+        finishReason: null,
+      };
+      this.#choices.set(index, choice);
+    }
+    return choice;
+  }
+}
+
+/** The text a chunk adds to its first choice. */
+export function firstText({ choices }: ChatCompletionChunk): string {
+  if (!Array.isArray(choices)) return '';
+  return choices.find((choice) => isReadable(choice) && choice.index === 0)?.delta.content ?? '';
+}
+
+/** With `validation: 'report'`, a chunk can be anything. */
+function isReadable(choice: ChatCompletionChunk['choices'][number] | null): boolean {
+  const content: unknown = choice?.delta?.content ?? '';
+  return Number.isSafeInteger(choice?.index) && choice?.delta instanceof Object && typeof content === 'string';
+}
+
+function addOther({ others, tools }: Choice, name: string, delta: object): void {
+  const value = ownField(delta, name);
+  if (name === 'tool_calls') tools.tidy(value);
+  if (value !== undefined) others.set(name, continued(others.get(name), value));
+}
+
+/** A tool call whose pieces may still arrive. */
+interface OpenToolCall {
+  /** Its position. */
+  readonly index: number;
+  /** The index that the service sends with it. */
+  readonly sentIndex: unknown;
+  id: unknown;
+  name: string;
+}
+
+/**
+ * The tool calls of one choice. Services mark the pieces of a call in different ways: some repeat its name in each
+ * piece, omit its index or use it for every call, or send an empty or another id with later pieces.
+ */
+class ToolCalls {
+  /** The last mentioned call of each index that the service sends. */
+  readonly #last = new Map<unknown, OpenToolCall>();
+  readonly #byId = new Map<unknown, OpenToolCall>();
+  #count = 0;
+
+  /** Changes pieces to the form that OpenAI documents: an index and one id for each call, and its name only once. */
+  tidy(pieces: unknown): void {
+    if (Array.isArray(pieces)) for (const piece of pieces) if (isObject(piece)) this.#tidy(piece);
+  }
+
+  #tidy(piece: Record<string, unknown>): void {
+    const { index, id } = piece;
+    const part = isObject(piece.function) ? piece.function : {};
+    const call = this.#find(index, id, part.name) ?? {
+      index: this.#count++,
+      sentIndex: index,
+      id: undefined,
+      name: '',
+    };
+    this.#last.set(index, call);
+    call.id ||= id;
+    if (call.id) this.#byId.set(call.id, call);
+    if (index !== call.index) piece.index = call.index;
+    if (id !== call.id) piece.id = undefined;
+    if (part.name === call.name) part.name = undefined;
+    else call.name += part.name ?? '';
+  }
+
+  /** The call that a piece continues. */
+  #find(index: unknown, id: unknown, name: unknown): OpenToolCall | undefined {
+    const known = id ? this.#byId.get(id) : undefined;
+    if (known !== undefined && (index === undefined || index === known.sentIndex)) return known;
+    const last = this.#last.get(index);
+    // Another id alone starts no call: some services send a new one with each piece.
+    return id && last?.id && id !== last.id && name ? undefined : last;
+  }
+}

@@ -1,0 +1,148 @@
+import { repeatedChunk } from '#platform';
+import { ignoreErrors, isThenable } from '../base/ignore-errors.js';
+import { tryJson } from '../base/json.js';
+import { isObject, ownField } from '../base/objects.js';
+import type { APIError } from '../errors/api.js';
+import { ContextGatewayError } from '../errors/base.js';
+import { StreamError, StreamTruncatedError } from '../errors/stream.js';
+import { ResponseValidationError } from '../errors/validation.js';
+import { reportsError } from '../response/body.js';
+import { errorDetails } from '../response/error-details.js';
+import type { ServiceResponse } from '../response/service-response.js';
+import { checkDepth } from '../validation/json.js';
+import type { ChatCompletionChunk } from '../wire/completions.js';
+import type { CompletionForm, ExtendedTypes } from '../wire/form.js';
+import { EventReader, type ServerSentEvent } from './sse.js';
+
+/**
+ * Decodes a stream event into a chunk, for services whose events have another form. Return `'done'` to end the
+ * completion, `undefined` to skip the event. Not called for `[DONE]` and `event: error`. If it throws, the stream ends
+ * with a `ResponseValidationError` whose `cause` is the error.
+ */
+export type DecodeChunk = (event: ServerSentEvent) => ChatCompletionChunk | 'done' | undefined;
+
+/** How the completions of a client are read. */
+export interface StreamForm<Types extends ExtendedTypes> extends CompletionForm<Types> {
+  readonly decodeChunk?: DecodeChunk | undefined;
+}
+
+/** What a source of chunks has next. */
+export type Next<Chunk> =
+  | Chunk
+  /** The completion is complete. */
+  | 'done'
+  /** An event without a chunk. */
+  | 'skipped'
+  /** The body has ended. Whether the completion is complete depends on its chunks. */
+  | 'ended'
+  /** More of the body must be fed first. */
+  | undefined;
+
+/** Where the chunks of a stream come from. */
+export interface ChunkSource<Chunk> {
+  next(): Next<Chunk>;
+  /** Takes the next bytes of the body, or `undefined` at its end. */
+  feed(bytes: Uint8Array | undefined): void;
+}
+
+/** The `type` of the error event that a relay sends for a truncated stream. */
+export const TRUNCATED = 'stream_truncated';
+
+/** Turns the events of one stream into validated chunks. */
+export class EventChunks<Types extends ExtendedTypes> implements ChunkSource<Types['chunk']> {
+  readonly #events = new EventReader();
+  readonly #schema: CompletionForm<Types>['chunk'];
+  readonly #decode: DecodeChunk | undefined;
+  readonly #repeated = repeatedChunk<Types['chunk']>();
+
+  constructor(
+    private readonly response: ServiceResponse,
+    { chunk, decodeChunk }: StreamForm<Types>,
+  ) {
+    this.#schema = chunk;
+    this.#decode = decodeChunk;
+  }
+
+  feed(bytes: Uint8Array | undefined): void {
+    this.#events.feed(bytes);
+  }
+
+  /** @throws {StreamError} for an error event, {ResponseValidationError} for anything unreadable */
+  next(): Next<Types['chunk']> {
+    const { ended } = this.#events;
+    const event = this.#events.next();
+    if (event === undefined) return ended ? 'ended' : undefined;
+    return this.#read(event, ended) ?? 'skipped';
+  }
+
+  /**
+   * Reads one event as a validated chunk. `cut` means that the body ended within the event. Then an unreadable event is
+   * skipped, and the end of the body decides whether anything is missing.
+   */
+  #read(event: ServerSentEvent, cut: boolean): Types['chunk'] | 'done' | undefined {
+    const plain = event.event === undefined && this.#decode === undefined;
+    const repeated = plain ? this.#repeated?.recognise(event.data) : undefined;
+    if (repeated !== undefined) return repeated;
+    if (event.data.trim() === '[DONE]') return 'done';
+    if (event.event === 'error') throw reportedError(tryJson(event.data) ?? event.data, this.response);
+    const value = this.#decode === undefined ? parsed(event, cut) : decoded(event, cut, this.#decode);
+    if (value === undefined || value === 'done') return value;
+    if (this.#decode === undefined) {
+      if (reportsError(value) || isBareError(value)) throw reportedError(value, this.response);
+      useDelta(value);
+    }
+    const chunk = value as Types['chunk']; // checked in the next line, or reported and returned as it is
+    if (this.response.check(this.#schema, value) && plain) this.#repeated?.learn(event.data, chunk);
+    return chunk;
+  }
+}
+
+function parsed({ data }: ServerSentEvent, cut: boolean): object | undefined {
+  const value = tryJson(data);
+  if (isObject(value)) return checkDepth(value, data);
+  if (cut) return undefined;
+  throw new ResponseValidationError('The stream contains an event that is not a JSON object.', { body: data });
+}
+
+function decoded(event: ServerSentEvent, cut: boolean, decode: DecodeChunk): ChatCompletionChunk | 'done' | undefined {
+  const body = event.data;
+  let chunk: ReturnType<DecodeChunk>;
+  try {
+    chunk = decode(event) ?? undefined;
+  } catch (cause) {
+    if (cut) return undefined;
+    if (cause instanceof ContextGatewayError) throw cause;
+    throw new ResponseValidationError('decodeChunk threw on an event of the stream. Its error is the cause.', {
+      body,
+      cause,
+    });
+  }
+  if (!isThenable(chunk)) return chunk;
+  ignoreErrors(() => chunk);
+  throw new ResponseValidationError('decodeChunk must not be async: return the chunk, not a promise.', {
+    body,
+  });
+}
+
+/** `{ "error": "…" }` in the place of a chunk. */
+function isBareError(value: object): boolean {
+  return 'error' in value && typeof ownField(value, 'error') === 'string' && !Object.hasOwn(value, 'choices');
+}
+
+/** The status is that of a success, so it is removed from the message. */
+function reportedError(body: unknown, response: ServiceResponse): APIError | StreamTruncatedError {
+  const details = errorDetails(response, body);
+  if (details.type === TRUNCATED) return new StreamTruncatedError();
+  const { status } = response.head;
+  return new StreamError(status, { ...details, message: details.message.replace(`${status} `, '') });
+}
+
+/** Some services stream `message` instead of `delta`. */
+export function useDelta(value: object): void {
+  if (!('choices' in value) || !Array.isArray(value.choices)) return;
+  for (const choice of value.choices) {
+    if (isObject(choice) && choice.delta === undefined && choice.message !== undefined) {
+      choice.delta = choice.message;
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import { ResponseValidationError } from '../errors/validation.js';
+import type { ByteSource } from '../platform/engine.js';
+import { mediaType, readError, readJson } from '../response/body.js';
+import type { ServiceResponse } from '../response/service-response.js';
+import type { ExtendedTypes } from '../wire/form.js';
+import { type ChunkSource, EventChunks, type StreamForm, useDelta } from './chunk.js';
+import { ChatCompletionStream } from './completion-stream.js';
+import { StreamOwner } from './stream-owner.js';
+
+const EVENTS = 'text/event-stream';
+
+/**
+ * Opens the response to a streamed request: usually events, but also an error or a whole completion as JSON, or a page.
+ */
+export async function openStream<Types extends ExtendedTypes>(
+  response: ServiceResponse,
+  form: StreamForm<Types>,
+): Promise<ChatCompletionStream<Types>> {
+  const { timeouts } = response.context;
+  const { status, headers } = response.head;
+  // From its headers on, a stream has its own timeout, so that an unread one does not hold its connection forever.
+  timeouts.startIdle();
+  if (mediaType(headers) !== EVENTS) timeouts.progressed(); // it is read here
+  const type = headers.get('content-type') ? mediaType(headers) : await sniff(response);
+  const read = (chunks: ChunkSource<Types['chunk']>) =>
+    new ChatCompletionStream(new StreamOwner(response, form, chunks));
+  if (status === 200 && type === EVENTS) return read(new EventChunks(response, form));
+  if (status === 200 && type === 'application/json') {
+    const chunk = await readChunk(response, form);
+    timeouts.startIdle(); // from now on, the caller reads
+    return read(once(chunk));
+  }
+  const { text } = await readError(response.head.body, timeouts.runtime);
+  timeouts.check();
+  throw notAStream(status, type, text);
+}
+
+/** Without a content type, the first bytes of the body decide. */
+async function sniff(response: ServiceResponse): Promise<string> {
+  const { body } = response.head;
+  const first = await body.read();
+  const start = new TextDecoder().decode(first).trimStart();
+  response.head = { ...response.head, body: prefixed(first, body) };
+  if (start.startsWith('{')) return 'application/json';
+  return start.startsWith('<') ? 'text/html' : EVENTS;
+}
+
+/** Reads a whole completion as one chunk. */
+async function readChunk<Types extends ExtendedTypes>(
+  response: ServiceResponse,
+  { completion }: StreamForm<Types>,
+): Promise<Types['chunk']> {
+  const body = await readJson(response);
+  response.check(completion, body);
+  const chunk = { ...(body as object), object: 'chat.completion.chunk' };
+  useDelta(chunk);
+  return chunk as Types['chunk']; // checked three lines above, or reported and returned as it is
+}
+
+/** One chunk, from a body that was read. */
+function once<Chunk>(chunk: Chunk): ChunkSource<Chunk> {
+  const chunks = [chunk];
+  return { next: () => chunks.pop() ?? 'done', feed: () => {} };
+}
+
+function notAStream(status: number, type: string | undefined, text: string): ResponseValidationError {
+  const what = text === '' ? 'is empty' : `is ${type ?? 'of unknown type'}`;
+  const message = `Expected an event stream, but the response ${what} (status ${status}). Check baseURL.`;
+  return new ResponseValidationError(message, { body: text });
+}
+
+/** The bytes that were already read, then the rest. */
+function prefixed(first: Uint8Array | undefined, rest: ByteSource): ByteSource {
+  let pending = first;
+  return {
+    read: () => {
+      const bytes = pending;
+      pending = undefined;
+      return bytes ?? rest.read();
+    },
+    cancel: (error) => {
+      pending = undefined;
+      rest.cancel(error);
+    },
+  };
+}

@@ -1,0 +1,192 @@
+import { ContextGatewayError } from '../errors/base.js';
+import { addCallDetails, captureCallSite } from '../errors/call.js';
+import { StreamTruncatedError } from '../errors/stream.js';
+import { ResponseValidationError } from '../errors/validation.js';
+import { type Ending, endingOf } from '../events/reporter.js';
+import { discard } from '../response/body.js';
+import type { ServiceResponse } from '../response/service-response.js';
+import type { CompletionForm, ExtendedTypes } from '../wire/form.js';
+import { CompletionAccumulator } from './accumulator.js';
+import type { ChunkSource } from './chunk.js';
+
+/** Timings of a stream. All times are milliseconds. */
+export interface StreamMetrics {
+  /** From the request to the first chunk. */
+  readonly timeToFirstChunk: number | undefined;
+  /** The longest wait for an event after the first chunk, without the time that the reader takes. */
+  readonly largestGap: number | undefined;
+  readonly chunks: number;
+  /** From the request to now, or to the end of the stream. */
+  readonly duration: number;
+}
+
+/**
+ * Owns what a stream holds: its body, its call's timers and the completion so far. Ends once: complete, with an error,
+ * or because its reader closes it. Then it cancels the body, removes timers and listeners, and reports.
+ */
+export class StreamOwner<Types extends ExtendedTypes> {
+  /** Resolves when the stream has ended, however it did. */
+  readonly ended: Promise<void>;
+  readonly #accumulator = new CompletionAccumulator();
+  #outcome: 'open' | 'complete' | Error = 'open';
+  #resolveEnded = (): void => {};
+  #waitingSince: number | undefined;
+  #chunks = 0;
+  #firstAt: number | undefined;
+  #largestGap: number | undefined;
+  #endedAt: number | undefined;
+
+  constructor(
+    readonly response: ServiceResponse,
+    private readonly form: CompletionForm<Types>,
+    private readonly source: ChunkSource<Types['chunk']>,
+  ) {
+    this.ended = new Promise((resolve) => {
+      this.#resolveEnded = resolve;
+    });
+    // Called on an abort, a deadline and an idle timeout.
+    response.context.timeouts.follow({
+      progress: { phase: 'stream', sent: 'yes' },
+      cancel: (error) => this.fail(error),
+    });
+  }
+
+  get isOpen(): boolean {
+    return this.#outcome === 'open';
+  }
+
+  /** `'open'`, `'complete'` or the name of the error that ended the stream. */
+  get state(): string {
+    return this.#outcome instanceof Error ? this.#outcome.name : this.#outcome;
+  }
+
+  get metrics(): StreamMetrics {
+    const { startedAt, timeouts } = this.response.context;
+    return {
+      timeToFirstChunk: this.#firstAt === undefined ? undefined : this.#firstAt - startedAt,
+      largestGap: this.#largestGap,
+      chunks: this.#chunks,
+      duration: (this.#endedAt ?? timeouts.runtime.now()) - startedAt,
+    };
+  }
+
+  /** The next chunk, or `undefined` if more of the body must be read first, or the stream has ended. */
+  take(): Types['chunk'] | undefined {
+    while (this.isOpen) {
+      const next = this.source.next();
+      if (next === undefined) return undefined;
+      this.#stopWaiting();
+      if (next === 'skipped') continue;
+      if (next !== 'done' && next !== 'ended') return this.#add(next);
+      // Without `[DONE]`, the completion is complete if every choice has its `finish_reason`.
+      if (next === 'ended' && !this.#accumulator.finished) throw new StreamTruncatedError();
+      this.#complete();
+    }
+    return undefined;
+  }
+
+  /** Reads more of the body. Returns a promise only if it has to wait. */
+  receive(): Promise<void> | undefined {
+    const bytes = this.response.head.body.read();
+    this.#startWaiting();
+    if (bytes !== undefined && !ArrayBuffer.isView(bytes)) return bytes.then((read) => this.source.feed(read));
+    this.source.feed(bytes);
+    return undefined;
+  }
+
+  /** The whole completion, once the stream has ended. Throws its error if it is not complete. */
+  completion(): Types['streamed'] {
+    this.throwError();
+    const { response } = this;
+    return this.form.assemble(this.#accumulator.completion(), (schema, value) => response.check(schema, value));
+  }
+
+  throwError(): void {
+    if (!(this.#outcome instanceof Error)) return;
+    captureCallSite(this.#outcome);
+    throw this.#outcome;
+  }
+
+  /** Ends the stream with an error. */
+  fail(error: unknown): void {
+    if (!this.isOpen) return;
+    const known = error instanceof ContextGatewayError ? error : unreadable(error);
+    const { call } = this.response.context;
+    call?.reporter?.emit({
+      type: 'failure',
+      attempt: call.attempts.length,
+      reason: known.name,
+      stop: 'not-repeatable',
+    });
+    this.#end(known, endingOf(known));
+  }
+
+  /** Ends the stream because its reader needs no more of it. */
+  close(): void {
+    const error = new StreamTruncatedError('The stream was closed before the completion was complete.');
+    this.#end(error, { outcome: 'cancelled', error: undefined });
+  }
+
+  /** Adds the call and what has arrived to an error. */
+  describe<E extends ContextGatewayError>(error: E): E {
+    addCallDetails(error, this.response.context, () => this.#accumulator.partial());
+    return error;
+  }
+
+  /** The idle timeout runs while the reader waits for an event, whatever else arrives. At other times it is paused. */
+  #startWaiting(): void {
+    if (this.#waitingSince !== undefined) return;
+    const { timeouts } = this.response.context;
+    this.#waitingSince = timeouts.runtime.now();
+    timeouts.progressed(1, this.#waitingSince);
+  }
+
+  #stopWaiting(): void {
+    const { timeouts } = this.response.context;
+    const now = timeouts.runtime.now();
+    timeouts.pauseWatching(now);
+    if (this.#waitingSince === undefined) return;
+    const waited = now - this.#waitingSince;
+    if (this.#chunks > 0) this.#largestGap = Math.max(this.#largestGap ?? 0, waited);
+    this.#waitingSince = undefined;
+  }
+
+  #add(chunk: Types['chunk']): Types['chunk'] {
+    this.#firstAt ??= this.response.context.timeouts.runtime.now();
+    this.#chunks += 1;
+    this.#accumulator.add(chunk);
+    return chunk;
+  }
+
+  #complete(): void {
+    this.#settle('complete', { outcome: 'success', error: undefined });
+    // Most services end the body right after `[DONE]`, so its connection can be reused. A body that goes on is
+    // cancelled.
+    void discard(this.response.head.body, this.response.context.timeouts.runtime);
+  }
+
+  #end(error: ContextGatewayError, ending: Ending): void {
+    if (!this.isOpen) return;
+    this.#settle(this.describe(error), ending);
+    this.response.head.body.cancel(error);
+  }
+
+  #settle(outcome: 'complete' | Error, ending: Ending): void {
+    const { call, timeouts } = this.response.context;
+    const reporter = call?.reporter;
+    this.#outcome = outcome;
+    this.#endedAt = timeouts.runtime.now();
+    if (reporter !== undefined) {
+      const { timeToFirstChunk, largestGap } = this.metrics;
+      reporter.completed(this.#accumulator.facts());
+      reporter.done({ ...ending, timeToFirstChunk, largestGap }, this.#endedAt);
+    }
+    timeouts.end();
+    this.#resolveEnded();
+  }
+}
+
+/** A chunk from `decodeChunk` whose fields cannot be read. It may throw anything, even a value that is not an error. */
+function unreadable(cause: unknown): ResponseValidationError {
+  return new ResponseValidationError('A chunk of the stream could not be read.', { body: undefined, cause });
+}

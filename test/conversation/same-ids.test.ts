@@ -1,0 +1,114 @@
+import {
+  ConversationConflictError,
+  type ConversationMessage,
+  type ConversationStore,
+  createConversation,
+  memoryStore,
+} from 'context-gateway/conversation';
+import { expect, test, vi } from 'vitest';
+import { failureOf } from '../helpers/service.js';
+import { chatWorld, smallTalk } from './world.js';
+
+const user = (content: string, id?: string): ConversationMessage => ({ role: 'user', content, id });
+const assistant = (content: string, id?: string): ConversationMessage => ({ role: 'assistant', content, id });
+const twoTurns = () => [user('One?', 'q1'), assistant('Yes.', 'a1'), user('Two?', 'q2'), assistant('No.', 'a2')];
+
+function talkWith(store: ConversationStore, more: object = {}) {
+  const world = chatWorld();
+  const { gateway } = world;
+  return {
+    ...world,
+    talk: createConversation({ gateway, conversationId: 'talk', model: 'atlas-small', ...more, store }),
+  };
+}
+
+const messagesIn = async (store: ConversationStore, id = 'talk') => [...((await store.load(id))?.messages ?? [])];
+
+test.each([
+  { because: 'sent again', again: (talk: ReturnType<typeof talkWith>['talk']) => talk.send([user('One?', 'q1')]) },
+  {
+    because: 'sent twice in one input',
+    again: (talk: ReturnType<typeof talkWith>['talk']) => talk.send([user('Three?', 'q3'), user('Four?', 'q3')]),
+  },
+  {
+    because: 'recorded again',
+    again: (talk: ReturnType<typeof talkWith>['talk']) => talk.record([user('One?', 'q1')], { text: 'Yes.', id: 'a1' }),
+  },
+])('no two stored messages have one id: $because', async ({ again }) => {
+  const store = memoryStore({ talk: twoTurns() });
+  const { talk } = talkWith(store);
+
+  await again(talk);
+
+  const ids = (await messagesIn(store)).map(({ id }) => id);
+  expect(ids.length).toBeGreaterThan(4);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+test('an edit removes what stands behind it, although a message before it was recorded again', async () => {
+  const store = memoryStore({ talk: [user('Zero?', 'q0'), ...twoTurns()] });
+  const { talk } = talkWith(store);
+  await talk.record([user('Zero?', 'q0')], { text: 'Again.' });
+
+  const { messages } = await talk.edit('q1', 'One, edited?').final();
+
+  expect(await messagesIn(store)).toEqual([user('Zero?', 'q0'), ...messages]);
+});
+
+test.each(['edit', 'regenerate', 'stream'] as const)(
+  '%s with newest removes and sends nothing if the page has not shown the newest message',
+  async (how) => {
+    const store = memoryStore({ talk: twoTurns() });
+    const { talk, prompts } = talkWith(store);
+    const begin = (newest: string) =>
+      how === 'regenerate'
+        ? talk.regenerate({ newest })
+        : how === 'edit'
+          ? talk.edit('q1', 'Hi?', { newest })
+          : talk.stream('Hi?', { newest });
+
+    const error = await failureOf(begin('a1').final());
+
+    expect(error).toBeInstanceOf(ConversationConflictError);
+    expect(prompts).toEqual([]);
+    expect(await messagesIn(store)).toEqual(twoTurns());
+    await begin('a2').final();
+    expect(prompts).toHaveLength(1);
+  },
+);
+
+test('a fork cites its own messages, and an exclusion can be undone in it', async () => {
+  const history = [user('The lamp of the pier is red.', 'lamp'), ...smallTalk(300)].map((message, at) => ({
+    ...message,
+    id: message.id ?? `m${at}`,
+  }));
+  const store = memoryStore({ talk: history });
+  const { talk } = talkWith(store, { contextWindow: 2_000 });
+  const { messages } = await talk.send('Which colour has the lamp of the pier?');
+  await talk.exclude('lamp');
+
+  const copy = await talk.fork(String(messages.at(-1)?.id));
+
+  const copied = await messagesIn(store, copy.id);
+  const [lamp] = copied;
+  expect(copied.at(-1)?.recalled?.[0]?.id).toBe(lamp?.id);
+  expect((await copy.search('red lamp')).some(({ id }) => id === lamp?.id)).toBe(false);
+  await copy.include(String(lamp?.id));
+  expect((await copy.search('red lamp'))[0]?.id).toBe(lamp?.id);
+});
+
+test.each([{ start: 2.5 }, { start: -5 }])('a layout with %j is dropped', async (damage) => {
+  const store = memoryStore({ talk: smallTalk(40).map((message, at) => ({ ...message, id: `m${at}` })) });
+  await talkWith(store).talk.send('Hello?');
+  const onError = vi.fn();
+  const load: ConversationStore['load'] = async (id) => {
+    const { messages = [], state } = (await store.load(id)) ?? {};
+    return { messages, state: { ...state, layout: damage } as never };
+  };
+  const { talk, prompts } = talkWith({ ...store, load }, { onError });
+
+  await talk.send('Hello again?');
+
+  expect(prompts[0]?.messages).toHaveLength(43);
+  expect(onError).toHaveBeenCalledOnce();
+});

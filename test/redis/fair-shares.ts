@@ -1,0 +1,17 @@
+import { expect } from 'vitest';
+import { runFleet, type Trouble } from './fleet.js';
+
+/** Longer than most of a window: processes use their own shares, and join the others again at different times. */
+const OUTAGES: readonly Trouble[] = ['outage', 'frozen'];
+
+/** Runs eight processes against one limit, and expects that they use it up, with hardly a 429 and in fair shares. */
+export async function expectFairShares(trouble: Trouble): Promise<void> {
+  const plan = { processes: 8, limit: 300, window: 6_000, windows: 5, trouble };
+  const { used, refusedShare, fairness, failed } = await runFleet(plan);
+
+  const isOutage = OUTAGES.includes(trouble);
+  expect(used).toBeGreaterThanOrEqual(isOutage ? 0.9 : 0.95);
+  expect(refusedShare).toBeLessThanOrEqual(isOutage ? 0.02 : 0.01);
+  expect(fairness).toBeGreaterThanOrEqual(0.5);
+  expect(failed).toEqual([]);
+}
