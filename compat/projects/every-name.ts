@@ -251,6 +251,7 @@ export { memoryStore as conversation_memoryStore } from 'context-gateway/convers
 export { readTurn as conversation_readTurn } from 'context-gateway/conversation';
 export { renderContext as conversation_renderContext } from 'context-gateway/conversation';
 export { sources as conversation_sources } from 'context-gateway/conversation';
+export { testStore as conversation_testStore } from 'context-gateway/conversation';
 export { toResponse as conversation_toResponse } from 'context-gateway/conversation';
 export const values_conversation: Record<keyof typeof import('context-gateway/conversation'), 0> = {
   ContextBudgetError: 0,
@@ -264,6 +265,7 @@ export const values_conversation: Record<keyof typeof import('context-gateway/co
   readTurn: 0,
   renderContext: 0,
   sources: 0,
+  testStore: 0,
   toResponse: 0,
 };
 export { type AiSdkModel as ai_sdk_AiSdkModel } from 'context-gateway/ai-sdk';

@@ -51,5 +51,6 @@ export {
   type StoredConversation,
   type StoredRow,
 } from './store.js';
+export { testStore } from './test-store.js';
 export { type Conversation, createConversation } from './turn/conversation.js';
 export { readTurn, type TurnEvent, toResponse } from './turn/reply.js';

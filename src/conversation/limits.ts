@@ -1,4 +1,5 @@
 import { ignoreErrors } from '../base/ignore-errors.js';
+import { onAbort } from '../base/on-abort.js';
 import { systemRuntime } from '../base/runtime.js';
 import { APIAbortError, APITimeoutError, type RequestOptions } from '../index.js';
 
@@ -108,7 +109,6 @@ export function untilAborted<T>(task: Promise<T>, signal: AbortSignal | undefine
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(new APIAbortError({ cause: signal.reason }));
     if (signal.aborted) abort();
-    signal.addEventListener('abort', abort);
-    task.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+    task.then(resolve, reject).finally(onAbort(signal, abort));
   });
 }

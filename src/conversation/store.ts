@@ -13,7 +13,8 @@ import type { Calibration } from './prompt/tokens.js';
 
 /**
  * Where an app stores conversations. Only `load` is required: without `append`, the app stores its turns itself. If `load` or
- * `append` fails, so does the turn. If `saveState` fails, `onError` is called, and the turn continues.
+ * `append` fails, so does the turn. If `saveState` fails, `onError` is called, and the turn continues. `testStore` tests
+ * your own.
  */
 export interface ConversationStore {
   /**
@@ -22,8 +23,8 @@ export interface ConversationStore {
    */
   load(conversationId: string): StoredConversation | null | undefined | Promise<StoredConversation | null | undefined>;
   /**
-   * Stores the messages of a turn after the message `after`, and deletes the messages that followed it, in one transaction.
-   * May return the ids that your app or the service gave the new messages.
+   * Stores messages after the message `after`, and deletes the messages that followed it, in one transaction. Called for the
+   * input of a turn before it is sent, and for its reply. May return the ids that your app or the service gave the messages.
    *
    * If the newest stored message is not `newest`, or `after` is gone, another process has stored a turn: throw a
    * `ConversationConflictError` (or any error with this name), and change nothing.
@@ -42,7 +43,7 @@ export interface ConversationStore {
 export interface AppendPlace {
   /** The message that the new ones follow. `undefined` if they are the first. */
   after: string | undefined;
-  /** The newest message when the turn began. `undefined` if there was none. */
+  /** The newest message that the turn knows of. `undefined` if there is none. */
   newest: string | undefined;
 }
 
@@ -99,20 +100,19 @@ export interface ConversationState {
 export function memoryStore(
   conversations: Readonly<Record<string, readonly ConversationMessage[]>> = {},
 ): Required<ConversationStore> {
-  const withId = (message: ConversationMessage): ConversationMessage => ({
-    ...message,
-    id: message.id ?? crypto.randomUUID(),
-  });
-  const stored = new Map(Object.entries(conversations).map(([id, messages]) => [id, messages.map(withId)]));
+  // Frozen, so that nothing that has loaded a message can change it here.
+  const kept = (message: ConversationMessage): ConversationMessage =>
+    Object.freeze({ ...message, id: message.id ?? crypto.randomUUID() });
+  const stored = new Map(Object.entries(conversations).map(([id, messages]) => [id, messages.map(kept)]));
   const states = new Map<string, ConversationState>();
   return {
-    load: (id) => ({ messages: stored.get(id) ?? [], state: states.get(id) }),
+    load: (id) => ({ messages: [...(stored.get(id) ?? [])], state: states.get(id) }),
     append: (id, messages, { after, newest }) => {
       const before = stored.get(id) ?? [];
       if (before.at(-1)?.id !== newest) throw new ConversationConflictError();
       const end = before.findLastIndex((message) => message.id === after) + 1;
       if (after !== undefined && end === 0) throw new ConversationConflictError();
-      stored.set(id, [...before.slice(0, end), ...messages]);
+      stored.set(id, [...before.slice(0, end), ...messages.map(kept)]);
     },
     saveState: (id, state) => {
       states.set(id, state);
@@ -120,7 +120,10 @@ export function memoryStore(
   };
 }
 
-/** A turn could not be stored: `store.append` failed, or took too long. `turn` has the reply. */
+/**
+ * A turn could not be stored: `store.append` failed, or took too long. If it was the input, nothing was sent. If it was the
+ * reply, `turn` has it.
+ */
 export class ConversationStoreError extends ContextGatewayError {
   static override readonly errorName: string = 'ConversationStoreError';
 
@@ -128,11 +131,14 @@ export class ConversationStoreError extends ContextGatewayError {
 
   /** @internal */
   get errorData(): ErrorData {
-    const message = 'The reply was generated, but could not be stored. Copy it if you need it, and try again.';
+    const message =
+      this.#turn === undefined
+        ? 'Your message could not be stored, so there is no reply. Send it again.'
+        : 'The reply was generated, but could not be stored. Copy it if you need it, and try again.';
     return { status: 500, code: 'conversation_not_stored', message };
   }
 
-  /** The turn that was not stored, with the messages that `append` got. Never printed. */
+  /** The turn whose reply was not stored. `undefined` if its input was not. Never printed. */
   get turn(): ChatTurn | undefined {
     return this.#turn;
   }
@@ -144,8 +150,8 @@ export class ConversationStoreError extends ContextGatewayError {
 }
 
 /**
- * Another process stored messages of the conversation since this turn began. The turn is not stored; `turn` has the
- * reply. Send the input again, or store the reply with `record`.
+ * Another process stored messages of the conversation since this turn began. The input was not sent: send it again. Only an
+ * edit or `regenerate` learns of it after the reply, which `turn` has then.
  */
 export class ConversationConflictError extends ConversationStoreError {
   static override readonly errorName: string = 'ConversationConflictError';

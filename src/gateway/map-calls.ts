@@ -1,4 +1,5 @@
 import { ignoreErrors } from '../base/ignore-errors.js';
+import { onAbort } from '../base/on-abort.js';
 import { pauses } from '../base/pauses.js';
 import { APIAbortError } from '../errors/connection.js';
 import { badArgument } from '../errors/validation.js';
@@ -53,7 +54,7 @@ export async function* mapCalls<Item, Result>(
   if (typeof call !== 'function') throw badArgument(['call'], 'expected a function'); // not an error for each item
   const batch = new Batch(iteratorOf(items), call, concurrency);
   const abort = (): void => batch.abort(signal?.reason);
-  signal?.addEventListener('abort', abort);
+  const unfollow = signal && onAbort(signal, abort);
   if (signal?.aborted) abort();
   const pause = pauses(); // calls that end at once would hold up timers
   try {
@@ -64,7 +65,7 @@ export async function* mapCalls<Item, Result>(
       yield outcome;
     }
   } finally {
-    signal?.removeEventListener('abort', abort);
+    unfollow?.();
     batch.close();
   }
 }

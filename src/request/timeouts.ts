@@ -1,3 +1,4 @@
+import { onAbort } from '../base/on-abort.js';
 import { MAX_TIMER, type Runtime } from '../base/runtime.js';
 import type { ContextGatewayError } from '../errors/base.js';
 import { APIAbortError, APITimeoutError, ClientClosedError } from '../errors/connection.js';
@@ -30,6 +31,7 @@ export class CallTimeouts {
   readonly #deadline: number;
   readonly #endsAt: number;
   readonly #deadlineWatch: Watchdog | undefined;
+  readonly #leave: () => void;
   #watchdog: Watchdog | undefined;
   #exchange: Cancellable | undefined;
   #stop: Stop | undefined;
@@ -38,14 +40,14 @@ export class CallTimeouts {
   /** `idle` is the idle timeout of a stream, in milliseconds. */
   constructor(
     readonly runtime: Runtime,
-    private readonly live: LiveCalls,
-    private readonly signal: AbortSignal | undefined,
+    live: LiveCalls,
+    signal: AbortSignal | undefined,
     private readonly idle: number,
     deadline = Number.POSITIVE_INFINITY,
   ) {
     this.#deadline = deadline;
     this.#endsAt = deadline === Number.POSITIVE_INFINITY ? deadline : runtime.now() + deadline;
-    live.add(this, signal);
+    this.#leave = live.add(this, signal);
     if (signal?.aborted) this.abort(signal.reason);
     if (deadline === Number.POSITIVE_INFINITY) return;
     this.#deadlineWatch = new Watchdog(runtime, deadline, () => this.#finish(this.#deadlineError()), runtime.now());
@@ -158,7 +160,7 @@ export class CallTimeouts {
     this.stopWatching();
     this.#stop = undefined;
     this.#exchange = undefined;
-    this.live.delete(this, this.signal);
+    this.#leave();
     this.#deadlineWatch?.stop();
   }
 
@@ -263,35 +265,15 @@ export class LiveCalls {
   closed = false;
   /** How many calls have started. */
   count = 0;
-  /** One listener for each signal, however many calls share it, because platforms warn about many listeners. */
-  readonly #bySignal = new Map<AbortSignal, { readonly calls: Set<CallTimeouts>; readonly onAbort: () => void }>();
 
-  add(call: CallTimeouts, signal: AbortSignal | undefined): void {
+  /** Returns a function that ends it, and its listener on the caller's signal. */
+  add(call: CallTimeouts, signal: AbortSignal | undefined): () => void {
     this.#calls.add(call);
-    if (signal === undefined) return;
-    let sharing = this.#bySignal.get(signal);
-    if (sharing === undefined) {
-      const calls = new Set<CallTimeouts>();
-      sharing = {
-        calls,
-        onAbort: () => {
-          for (const each of [...calls]) each.abort(signal.reason);
-        },
-      };
-      this.#bySignal.set(signal, sharing);
-      signal.addEventListener('abort', sharing.onAbort);
-    }
-    sharing.calls.add(call);
-  }
-
-  delete(call: CallTimeouts, signal: AbortSignal | undefined): void {
-    this.#calls.delete(call);
-    const sharing = signal === undefined ? undefined : this.#bySignal.get(signal);
-    if (signal === undefined || sharing === undefined) return;
-    sharing.calls.delete(call);
-    if (sharing.calls.size > 0) return;
-    signal.removeEventListener('abort', sharing.onAbort);
-    this.#bySignal.delete(signal);
+    const unfollow = signal && onAbort(signal, () => call.abort(signal.reason));
+    return () => {
+      this.#calls.delete(call);
+      unfollow?.();
+    };
   }
 
   closeAll(): void {

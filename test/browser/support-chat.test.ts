@@ -95,7 +95,7 @@ async function send(tab: Page, text: string): Promise<void> {
 
 /** Sends a message to the server, as the page does, but without the page. */
 async function sendWithout(tab: Page, text: string): Promise<void> {
-  const body = JSON.stringify({ text });
+  const body = JSON.stringify({ id: crypto.randomUUID(), text });
   await (await fetch(`${new URL(tab.url()).origin}/chat/first`, { method: 'POST', body })).text();
 }
 
@@ -381,13 +381,16 @@ test.runIf(AT_LENGTH)(
       if (turn === TURNS / 2) address = await start('long.db');
       const text =
         turn === 3 ? 'The gate code of the depot is 4711.' : `Remark ${turn}: the ferry was late by ${turn} minutes.`;
-      const response = await fetch(`${address}/chat/long`, { method: 'POST', body: JSON.stringify({ text }) });
+      const response = await fetch(`${address}/chat/long`, {
+        method: 'POST',
+        body: JSON.stringify({ id: crypto.randomUUID(), text }),
+      });
       for await (const event of readTurn(response)) {
         if (event.type === 'turn') totals.push(event.turn.report.tokens.total - event.turn.report.budget);
         if (event.type === 'error') errors.push(event.error);
       }
     }
-    const asked = JSON.stringify({ text: 'What is the gate code of the depot?' });
+    const asked = JSON.stringify({ id: 'asked', text: 'What is the gate code of the depot?' });
     const events: TurnEvent[] = [];
     for await (const event of readTurn(await fetch(`${address}/chat/long`, { method: 'POST', body: asked })))
       events.push(event);
@@ -411,10 +414,10 @@ async function startProcess(database: string): Promise<{ child: ChildProcess; ad
 }
 
 test.runIf(AT_LENGTH)(
-  'after kill -9, a decision is found again, and a reply that was being written is absent with its question',
+  'after kill -9, a decision is found again, and of a reply that was being written its question is there',
   async () => {
     const post = (address: string, text: string) =>
-      fetch(`${address}/chat/killed`, { method: 'POST', body: JSON.stringify({ text }) });
+      fetch(`${address}/chat/killed`, { method: 'POST', body: JSON.stringify({ id: crypto.randomUUID(), text }) });
     const read = async (response: Response): Promise<TurnEvent[]> => {
       const events: TurnEvent[] = [];
       for await (const event of readTurn(response)) events.push(event);
@@ -441,11 +444,12 @@ test.runIf(AT_LENGTH)(
     const { messages } = sqliteStore(new Database(join(folder, 'killed.db'))).load('killed') as StoredConversation;
 
     expect(kept.map(({ role, stopped }) => [role, stopped])).toEqual(
-      Array.from({ length: 18 }, (_, n) => [n % 2 ? 'assistant' : 'user', undefined]),
+      Array.from({ length: 19 }, (_, n) => [n % 2 ? 'assistant' : 'user', undefined]),
     );
+    expect(kept.at(-1)?.content).toBe('Tell me a story.');
     expect(found).toMatchObject({ recalled: expect.arrayContaining([expect.objectContaining({ id: kept[0]?.id })]) });
-    expect(messages.slice(0, 18)).toEqual(kept);
-    expect(messages.slice(18)).toMatchObject([
+    expect(messages.slice(0, 19)).toEqual(kept);
+    expect(messages.slice(19)).toMatchObject([
       { content: 'For how much are parcels to Oslo insured?' },
       { role: 'assistant' },
     ]);

@@ -47,8 +47,8 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: 'the listener on a signal stays',
-    module: 'src/request/timeouts.ts',
-    place: "signal.removeEventListener('abort', sharing.onAbort);",
+    module: 'src/base/on-abort.ts',
+    place: "signal.removeEventListener('abort', following.listener);",
     instead: '',
     invariant: 'I9',
     fault: 'none',

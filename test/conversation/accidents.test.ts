@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import {
   type ConversationMessage,
   type ConversationOptions,
@@ -123,14 +124,14 @@ test('a conversation goes on after a message on which countTokens fails', async 
   expect(onError).toHaveBeenCalledWith(expect.objectContaining({ message: 'a special token' }));
 });
 
-test('a turn that was stored right at its deadline succeeds', async () => {
+test('a turn whose reply was stored right at its deadline succeeds', async () => {
   const store = memoryStore();
   const { now } = performance;
   let late = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + late);
   onTestFinished(() => void vi.restoreAllMocks());
   const append: ConversationStore['append'] = (...turn) => {
-    late = 60_000; // a database that waited for a lock, and blocked the process
+    if (turn[1][0]?.role === 'assistant') late = 60_000; // a database that waited for a lock, and blocked the process
     return store.append(...turn);
   };
 
@@ -196,4 +197,19 @@ test('emulatorStore removes nothing if the message to follow is gone', async () 
 
   expect(error).toMatchObject({ name: 'ConversationConflictError' });
   expect(store.load('talk').messages).toHaveLength(2);
+});
+
+test('twenty turns with one signal cause no warning, and leave no listener', async () => {
+  const warnings: string[] = [];
+  const note = (warning: Error): void => void warnings.push(String(warning));
+  process.on('warning', note);
+  onTestFinished(() => void process.off('warning', note));
+  const { signal } = new AbortController();
+  const talks = Array.from({ length: 20 }, () => talkWith(memoryStore()).talk);
+
+  await Promise.all(talks.map((talk) => talk.send('Hi?', { signal })));
+  await new Promise((resolve) => setImmediate(resolve)); // warnings are emitted after the turn of the event loop
+
+  expect(warnings).toEqual([]);
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });

@@ -372,7 +372,8 @@ describe('a conversation in an app', () => {
       { id: expect.stringMatching(/.{8}/), createdAt: expect.stringMatching(/^20.+Z$/), role: 'user' },
       { id: expect.stringMatching(/.{8}/), createdAt: expect.stringMatching(/^20.+Z$/), role: 'assistant' },
     ]);
-    const named = alone([], { store: { ...store, append: async () => ['a', 'b'] } });
+    const ids = ['a', 'b'];
+    const named = alone([], { store: { ...store, append: async () => ids.splice(0, 1) } });
     expect((await named.conversation.send('Hello?')).messages.map(({ id }) => id)).toEqual(['a', 'b']);
   });
 
@@ -465,19 +466,20 @@ describe('a conversation in an app', () => {
     ['edit', (talk: Conversation) => talk.edit('m1', 'Two?').final()],
     ['record', (talk: Conversation) => talk.record('Two?', { text: 'Yes.' })],
   ])(
-    '%s ends with an error with the reply when the disk is full, and everything old is still there',
+    '%s ends with an error when the disk is full, with the reply if there is one, and everything old is still there',
     async (name, turn) => {
       const history = [user('One?', { id: 'm1' }), { role: 'assistant', content: 'Yes.', id: 'm2' }];
       const store = memoryStore({ talk: history });
       const full = new Error('The disk is full.');
-      const { conversation } = alone([], { store: { ...store, append: () => Promise.reject(full) } });
+      const { conversation, prompts } = alone([], { store: { ...store, append: () => Promise.reject(full) } });
 
       const error = await failureOf(turn(conversation));
 
       expect(error).toMatchObject({ name: 'ConversationStoreError', cause: full });
       const { turn: lost } = error as ConversationStoreError;
       if (lost !== undefined) expect(lost.messages.at(-1)).toMatchObject({ role: 'assistant', content: lost.text });
-      expect(lost === undefined).toBe(name === 'record');
+      expect(lost === undefined).toBe(['send', 'stream', 'record'].includes(name));
+      expect(prompts.length).toBe(lost === undefined ? 0 : 1); // without its question, nothing is sent
       expect((await store.load('talk'))?.messages).toEqual(history);
       expect(toErrorData(error)).toMatchObject({ status: 500, code: 'conversation_not_stored' });
     },
@@ -491,7 +493,7 @@ describe('a conversation in an app', () => {
     await failureOf(world.conversation.send('One?'));
     await world.conversation.send('Two?');
 
-    expect(world.prompts[1]?.messages).toEqual([{ role: 'user', content: 'Two?' }]);
+    expect(world.prompts[0]?.messages).toEqual([{ role: 'user', content: 'Two?' }]);
     expect((await store.load('talk'))?.messages).toHaveLength(2);
   });
 
@@ -505,21 +507,129 @@ describe('a conversation in an app', () => {
     expect(prompts[1]?.messages.map(({ content }) => content)).toEqual(['Hello?', 'Be silent.', 'Next?']);
   });
 
-  test('loses no turn to another process: a conflict is a typed error with the turn', async () => {
+  test('loses no turn to another process: a reply follows what was stored since its question', async () => {
     const store = memoryStore();
     const one = alone([], { store });
     const slow = gate();
     one.onRequest(({ url }) => (url.endsWith('/completions') ? slow.passed : undefined));
-    const turn = failureOf(one.conversation.send('Mine?'));
+    const turn = one.conversation.send('Mine?');
     await vi.waitFor(() => expect(one.count('chat')).toBe(1), { timeout: 30_000 });
 
-    await alone([], { store }).conversation.send('Theirs?');
+    const theirs = await alone([], { store }).conversation.send('Theirs?');
     slow.open();
+    const mine = await turn;
 
-    expect(await turn).toMatchObject({ name: 'ConversationConflictError', turn: { text: expect.stringMatching(/./) } });
-    expect((await store.load('talk'))?.messages.map(({ content }) => content)).toContain('Theirs?');
-    await one.conversation.send('Mine again?');
-    expect((await store.load('talk'))?.messages).toHaveLength(4);
+    const stored = (await store.load('talk'))?.messages;
+    expect(stored).toEqual([mine.messages[0], ...theirs.messages, mine.messages[1]]);
+  });
+
+  test('sends no question if another process has stored one since the turn began', async () => {
+    const store = memoryStore();
+    const slow = gate();
+    const append: ConversationStore['append'] = async (...turn) => {
+      await slow.passed;
+      return store.append(...turn);
+    };
+    const tabs = ['Mine?', 'Theirs?'].map((text) => {
+      const world = alone([], { store: { ...store, append } });
+      return { world, end: world.conversation.send(text).catch((error: unknown) => error) };
+    });
+    slow.open();
+    const ends = await Promise.all(tabs.map(({ end }) => end));
+
+    const refused = ends.findIndex((end) => end instanceof Error);
+    expect(ends[refused]).toMatchObject({ name: 'ConversationConflictError', turn: undefined });
+    expect(tabs.map(({ world }) => world.prompts.length)[refused]).toBe(0);
+    expect((await store.load('talk'))?.messages).toHaveLength(2);
+  });
+
+  test.each([
+    { how: 'sent again', again: (talk: Conversation, asked: ConversationMessage[]) => talk.send(asked) },
+    { how: 'answered by regenerate', again: (talk: Conversation) => talk.regenerate().final() },
+    {
+      how: 'recorded with its reply',
+      again: (talk: Conversation, asked: ConversationMessage[]) => talk.record(asked, { text: 'At six.' }),
+    },
+  ])('a question that got no reply is stored, and once only when it is $how', async ({ again }) => {
+    const store = memoryStore();
+    const { conversation, emulator } = alone([], { store });
+    const asked = [user('When does the harbour open?', { id: 'q' })];
+    emulator.faults.add({ match: { path: '/v1/chat/*' }, respond: { status: 500 } });
+
+    await failureOf(conversation.send(asked));
+    const before = (await store.load('talk'))?.messages;
+    await again(alone([], { store }).conversation, asked);
+
+    expect(before?.map(({ id }) => id)).toEqual(['q']);
+    expect((await store.load('talk'))?.messages).toMatchObject([{ id: 'q', role: 'user' }, { role: 'assistant' }]);
+  });
+
+  test('a question without a reply goes with the next one', async () => {
+    const { conversation, emulator, prompts } = alone([]);
+    emulator.faults.add({ match: { path: '/v1/chat/*' }, respond: { status: 500 } });
+
+    await failureOf(conversation.send('When does the harbour open?'));
+    await conversation.send('And the pier?');
+
+    expect(prompts.at(-1)?.messages.map(({ content }) => content)).toEqual([
+      'When does the harbour open?',
+      'And the pier?',
+    ]);
+  });
+
+  test('record without a reply stores the input alone, and once', async () => {
+    const store = memoryStore();
+    const { conversation } = alone([], { store });
+    const asked = [user('When does the harbour open?', { id: 'q' })];
+
+    await conversation.record(asked);
+    await conversation.record(asked);
+
+    expect((await store.load('talk'))?.messages).toMatchObject([{ id: 'q', content: asked[0]?.content }]);
+    await conversation.record(asked, { text: 'At six.' });
+    expect((await store.load('talk'))?.messages).toHaveLength(2);
+  });
+
+  test.each([
+    { because: 'with our ids', idOf: (id: string) => id },
+    { because: 'with ids of the database', idOf: (id: string) => `row-${id}` },
+  ])('an append that was committed, and whose response was lost, stores nothing twice: $because', async ({ idOf }) => {
+    const store = memoryStore();
+    const append: ConversationStore['append'] = async (id, messages, place) => {
+      await store.append(
+        id,
+        messages.map((one) => ({ ...one, id: idOf(one.id) })),
+        place,
+      );
+      throw new Error('Connection terminated unexpectedly');
+    };
+    const { conversation } = alone([], { store: { ...store, append } });
+
+    const turns = [await conversation.send('One?'), await conversation.send('Two?')];
+
+    const stored = (await store.load('talk'))?.messages;
+    expect(stored).toEqual(turns.flatMap(({ messages }) => messages));
+    expect(stored).toHaveLength(4);
+  });
+
+  test('messages of one input have times that rise', async () => {
+    const { conversation } = alone([]);
+
+    const { messages } = await conversation.send([user('One.'), user('Two.'), user('Three?')]);
+
+    const times = messages.slice(0, 3).map(({ createdAt }) => Date.parse(createdAt));
+    expect(times).toEqual([...new Set(times)].sort((a, b) => a - b));
+    expect(times).toHaveLength(3);
+  });
+
+  test('what memoryStore returns cannot change what it has stored', async () => {
+    const store = memoryStore({ talk: [user('Hello.', { id: 'm1' })] });
+    const { messages = [] } = (await store.load('talk')) ?? {};
+
+    expect(() => Object.assign(messages[0] as object, { content: 'Changed.' })).toThrow(TypeError);
+    (messages as unknown[]).length = 0;
+
+    expect((await store.load('talk'))?.messages).toMatchObject([{ content: 'Hello.' }]);
   });
 
   test('regenerates the last reply: the old one is removed from the store, and excluded at the service', async () => {
@@ -799,10 +909,14 @@ describe('a conversation in an app', () => {
     expect(messages).toHaveLength(2);
     expect(messages[0]).toMatchObject({ role: 'user', content: 'The password is secret.' });
     expect(await conversation.search('sesame')).toEqual([]);
-    for (const id of ['m1', String(messages[1]?.id)])
+    for (const id of ['m2', String(messages[1]?.id)])
       expect(await failureOf(conversation.edit(id, 'Gone.').final())).toMatchObject({
         message: expect.stringContaining('messageId: must be the id of a message'),
       });
+    await conversation.exclude('m1');
+    await conversation.edit('m1', 'The password is not here.').final(); // by the id that the page has
+    expect(prompts[1]?.messages).toEqual([{ role: 'user', content: 'The password is not here.' }]);
+    expect(await conversation.search('password')).toHaveLength(1); // no longer excluded
   });
 
   test('forks: the copy has the messages up to one, and both go on by themselves', async () => {
@@ -923,11 +1037,16 @@ describe('a turn that waits', () => {
   });
 
   /** Sends a turn with a store in which one function hangs, and lets 31 seconds pass, or aborts. */
-  async function hanging(name: 'append' | 'saveState', limit: 'deadline' | 'timeout' | 'signal') {
+  async function hanging(name: 'question' | 'reply' | 'saveState', limit: 'deadline' | 'timeout' | 'signal') {
     const store = memoryStore();
     const hangs = vi.fn(() => new Promise<never>(() => {}));
     const onError = vi.fn();
-    const world = alone([], { store: { ...store, [name]: hangs }, onError });
+    const append: ConversationStore['append'] = (id, messages, place) => {
+      const isIt = messages[0]?.role === (name === 'question' ? 'user' : 'assistant');
+      return isIt ? hangs() : store.append(id, messages, place);
+    };
+    const hanging = name === 'saveState' ? { saveState: hangs } : { append };
+    const world = alone([], { store: { ...store, ...hanging }, onError });
     const stop = new AbortController();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
@@ -943,14 +1062,28 @@ describe('a turn that waits', () => {
     { limit: 'deadline', cause: 'APITimeoutError' },
     { limit: 'timeout', cause: 'APITimeoutError' },
     { limit: 'signal', cause: 'AbortError' },
-  ] as const)('a turn that waits for a store whose append hangs ends with its $limit', async ({ limit, cause }) => {
-    const { end } = await hanging('append', limit);
+  ] as const)('a turn that waits for the append of its reply ends with its $limit', async ({ limit, cause }) => {
+    const { end } = await hanging('reply', limit);
 
     expect(end).toMatchObject({
       name: 'ConversationStoreError',
       cause: { name: cause },
       turn: { text: expect.stringMatching(/./) },
     });
+  });
+
+  test.each([
+    {
+      limit: 'deadline',
+      error: { name: 'ConversationStoreError', cause: { name: 'APITimeoutError' }, turn: undefined },
+    },
+    {
+      limit: 'timeout',
+      error: { name: 'ConversationStoreError', cause: { name: 'APITimeoutError' }, turn: undefined },
+    },
+    { limit: 'signal', error: { name: 'AbortError' } },
+  ] as const)('a turn that waits for the append of its question ends with its $limit', async ({ limit, error }) => {
+    expect((await hanging('question', limit)).end).toMatchObject(error);
   });
 
   test.each(['deadline', 'timeout', 'signal'] as const)(
@@ -966,7 +1099,10 @@ describe('a turn that waits', () => {
 
   test('a turn that waits for a store after it was stopped has five seconds', async () => {
     const stop = new AbortController();
-    const { conversation, emulator } = alone([], { store: { ...memoryStore(), append: () => new Promise(() => {}) } });
+    const store = memoryStore();
+    const append: ConversationStore['append'] = (id, messages, place) =>
+      messages[0]?.role === 'user' ? store.append(id, messages, place) : new Promise(() => {});
+    const { conversation, emulator } = alone([], { store: { ...store, append } });
     emulator.chat.on('story', 'One two three four five six seven.');
     const reply = conversation.stream('Tell a story.', { signal: stop.signal });
     const texts = reply[Symbol.asyncIterator]();

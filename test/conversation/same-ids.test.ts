@@ -77,6 +77,20 @@ test.each(['edit', 'regenerate', 'stream'] as const)(
   },
 );
 
+test('with newest, a page may send a question again that is stored, and had no reply', async () => {
+  const store = memoryStore({ talk: twoTurns() });
+  const { talk, emulator, prompts } = talkWith(store);
+  emulator.faults.add({ match: { path: '/v1/chat/*' }, respond: { status: 500 } });
+  const ask = () => talk.send([user('Three?', 'q3')], { newest: 'a2' });
+
+  await failureOf(ask());
+  await ask();
+
+  expect((await messagesIn(store)).map(({ id }) => id)).toEqual(['q1', 'a1', 'q2', 'a2', 'q3', expect.any(String)]);
+  expect(await failureOf(ask())).toBeInstanceOf(ConversationConflictError); // the page has not shown the reply
+  expect(prompts).toHaveLength(2);
+});
+
 test('a fork cites its own messages, and an exclusion can be undone in it', async () => {
   const history = [user('The lamp of the pier is red.', 'lamp'), ...smallTalk(300)].map((message, at) => ({
     ...message,

@@ -277,13 +277,13 @@ describe('a stopped reply', () => {
     expect((await world.stored()).at(-1)).toMatchObject({ stopped: true, content: expect.stringMatching(/^One/) });
   });
 
-  test('a stopped reply without any text leaves the history unchanged', async () => {
+  test('a turn that fails before the first word keeps its question', async () => {
     const world = chatWorld();
     world.emulator.faults.add({ match: { path: '/v1/chat/*' }, respond: { status: 500 } });
     const conversation = world.open();
 
     expect(await failureOf(conversation.stream('Hello?').final())).toBeInstanceOf(InternalServerError);
-    expect(await world.stored()).toEqual([]);
+    expect(await world.stored()).toEqual([{ role: 'user', content: 'Hello?' }]);
   });
 });
 
@@ -298,17 +298,18 @@ test('a reply that is left before it begins sends nothing, and its final() rejec
 });
 
 describe('the next prompt', () => {
-  test('is unchanged after a turn that failed', async () => {
+  test('has only the question more after a turn that failed', async () => {
     const world = chatWorld();
     const conversation = world.open({ history: smallTalk(40), contextWindow: 2500, reserveOutput: 100 });
     const before = (await conversation.buildMessages('Hi.')).messages;
+    const question = { role: 'user' as const, content: 'Hello?' };
     world.onRequest(({ url }) =>
       url.endsWith('/completions') ? Response.json({ error: { message: 'No.' } }, { status: 503 }) : undefined,
     );
 
-    await failureOf(conversation.send('paste '.repeat(900)));
+    await failureOf(conversation.send('Hello?'));
 
-    expect((await conversation.buildMessages('Hi.')).messages).toEqual(before);
+    expect((await conversation.buildMessages('Hi.')).messages).toEqual(before.toSpliced(-1, 0, question));
   });
 
   test('does not exceed the budget by an exact count if the language changes (R8)', async () => {
@@ -656,11 +657,11 @@ describe('a conversation', () => {
     expect(world.count('chat')).toBe(0);
   });
 
-  test('rejects a missing reply', () => {
+  test('rejects a reply without a text', () => {
     expect(() =>
       chatWorld()
         .open()
-        .record('Hello?', undefined as never),
+        .record('Hello?', {} as never),
     ).toThrow('reply: must be { text }');
   });
 

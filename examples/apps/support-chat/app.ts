@@ -26,8 +26,9 @@ form.addEventListener('submit', (event) => {
   editing = undefined;
   if (edited !== undefined) removeFrom(edited);
   const messageId = edited?.dataset.id;
-  show({ role: 'user', content: text });
-  void reply(messageId === undefined ? '' : '/edit', { text, messageId, newest });
+  const id = messageId ?? crypto.randomUUID(); // so that the server knows it again, if it is sent once more
+  show({ id, role: 'user', content: text });
+  void (messageId === undefined ? reply('', { id, text }) : reply('/edit', { text, messageId, newest }));
 });
 input.addEventListener('keydown', (event) => {
   if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;

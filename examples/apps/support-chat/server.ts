@@ -22,7 +22,7 @@ import { sqliteStore } from './sqlite-store.js';
 const INSTRUCTIONS = 'You are the support of a shipping company. Answer briefly.';
 /** What the page may send. `newest` is the newest message that it shows. */
 const newest = z.optional(z.string());
-const message = z.object({ text: z.string() });
+const message = z.object({ id: z.string(), text: z.string() });
 const again = z.object({ newest });
 const edit = z.object({ messageId: z.string(), text: z.string(), newest });
 const BAD_REQUEST = { error: { message: 'The request is incomplete.', type: 'invalid_request_error' } };
@@ -80,11 +80,11 @@ export function supportChat(options: Options): Hono {
   app.post('/chat/:id', async ({ req, json }) => {
     const { data } = message.safeParse(await req.json().catch(() => undefined));
     if (data === undefined) return json(BAD_REQUEST, 400);
-    const { text: content } = data;
+    const question = { id: data.id, role: 'user' as const, content: data.text };
     return respond(
       req.param('id'),
-      (one, options) => one.stream(content, options),
-      (messages) => [...messages, { role: 'user', content }],
+      (one, options) => one.stream([question], options),
+      (messages) => [...messages.filter(({ id }) => id !== question.id), question],
     );
   });
   app.post('/chat/:id/regenerate', async ({ req, json }) => {

@@ -1,13 +1,14 @@
 import * as z from 'zod/mini';
 import { isObject } from '../../base/objects.js';
 import { systemRuntime } from '../../base/runtime.js';
-import { ConfigurationError } from '../../index.js';
+import { APITimeoutError, ConfigurationError } from '../../index.js';
 import { Limits } from '../limits.js';
 import { badInput, findBadField, timeOf } from '../messages.js';
 import type { ConversationMessage, MessageSource, StoredMessage } from '../model.js';
 import type { TokenCounter } from '../prompt/tokens.js';
 import { History } from '../search/history.js';
 import {
+  type AppendPlace,
   ConversationConflictError,
   type ConversationState,
   type ConversationStore,
@@ -86,37 +87,66 @@ export class Session {
   }
 
   /**
-   * Stores the messages of a turn in place of those that it saw from a position on. Resolves to the ids of the messages
-   * that were replaced.
+   * Stores messages of a turn in place of those that it saw from a position on, and gives them the ids of the store.
+   * Resolves to the ids of the messages that were replaced.
    *
    * @throws {ConversationStoreError} when that fails. Then nothing was replaced.
    */
   async append(turn: StoredMessage[], { seen, kept = seen.length }: Seen, limits: Limits): Promise<string[]> {
     if (this.#store.append === undefined) return []; // the app stores its turns
     const before = seen.slice(0, kept);
+    const replaced = seen.slice(kept);
     const place = { after: before.at(-1)?.id, newest: seen.at(-1)?.id };
+    let ids: unknown;
     try {
       const copies = turn.map((message) => ({ ...message })); // which a store may freeze, or take apart
-      const ids: unknown = await limits.within('store.append', () => this.#store.append?.(this.id, copies, place));
-      for (const [at, message] of turn.entries()) {
-        const id: unknown = Array.isArray(ids) ? ids[at] : undefined; // or what a database returned, such as its keys
-        if (typeof id === 'string') message.id = id;
-      }
+      ids = await limits.within('store.append', () => this.#store.append?.(this.id, copies, place));
     } catch (cause) {
       if (ConversationStoreError.is(cause)) throw cause;
       if (Object(cause).name === 'ConversationConflictError') throw new ConversationConflictError();
-      throw new ConversationStoreError('The turn could not be stored: store.append failed. See cause.', { cause });
+      const isLate = APITimeoutError.is(cause); // then it may still be on its way
+      if (!isLate) ids = await this.#idsOf(turn, place, replaced, limits).catch(() => undefined);
+      if (ids === undefined)
+        throw new ConversationStoreError('The turn could not be stored: store.append failed. See cause.', { cause });
     }
-    const replaced = seen.slice(kept);
-    this.set({ lost: replaced.reduce((lost, { content }) => forgetMessage(lost, content), this.#state.lost) });
+    for (const [at, message] of turn.entries()) {
+      const id: unknown = Array.isArray(ids) ? ids[at] : undefined; // or what a database returned, such as its keys
+      if (typeof id === 'string') message.id = id;
+    }
+    const { lost, excluded } = this.#state;
+    const stored = new Set(turn.map(({ id }) => id)); // an edited message keeps its id
+    this.set({
+      lost: replaced.reduce((left, { content }) => forgetMessage(left, content), lost),
+      excluded: excluded.filter((id) => !stored.has(id)),
+    });
     this.history.update([...before, ...turn]);
     return replaced.flatMap(({ id }) => id ?? []);
+  }
+
+  /**
+   * The ids of messages whose `append` failed, if the store has them all the same: a transaction may be committed, and its
+   * response lost. `undefined` if they are not there.
+   */
+  async #idsOf(
+    turn: readonly StoredMessage[],
+    { after }: AppendPlace,
+    replaced: readonly ConversationMessage[],
+    limits: Limits,
+  ): Promise<(string | undefined)[] | undefined> {
+    const { messages } = checkLoaded(await limits.within('store.load', () => this.#store.load(this.id)));
+    const known = new Set(turn.map(({ id }) => id));
+    const gone = new Set(replaced.flatMap(({ id }) => (known.has(id ?? '') ? [] : (id ?? []))));
+    if (messages.some(({ id }) => gone.has(id ?? ''))) return undefined;
+    const start = messages.findLastIndex(({ id }) => after !== undefined && id === after) + 1;
+    const there = messages.slice(start, start + turn.length);
+    const isStored = turn.every(({ role, content }, at) => role === there[at]?.role && content === there[at]?.content);
+    return isStored ? there.map(({ id }) => id ?? undefined) : undefined;
   }
 
   /** Stores messages as another conversation, with new ids, which their sources name too. Returns the store. */
   async copy(id: string, messages: readonly ConversationMessage[], limits: Limits): Promise<ConversationStore> {
     if (this.#store.append === undefined) throw new ConfigurationError('fork needs a store with append.');
-    const copies = messages.map(({ id: _, ...message }) => stored(message));
+    const copies = stored(messages.map(({ id: _, ...message }) => message));
     const newIds = new Map(messages.map((message, at) => [message.id, copies[at]?.id]));
     for (const copy of copies) if (copy.recalled !== undefined) copy.recalled = renamed(copy.recalled, newIds);
     const excluded = new Set(this.#state.excluded.flatMap((one) => newIds.get(one) ?? []));
@@ -146,9 +176,16 @@ export class Session {
     throw badInput('messageId', 'must be the id of a message of this conversation');
   }
 
-  /** @throws {ConversationConflictError} when the newest message is another than the page shows */
-  checkNewest(shown: string | undefined): void {
-    if (shown === undefined || this.history.messages.at(-1)?.id === shown) return;
+  /**
+   * `asked`: the position of a question that the page sends once more. It may show what stands before it as the newest.
+   *
+   * @throws {ConversationConflictError} when the newest message is another than the page shows
+   */
+  checkNewest(shown: string | undefined, asked: number | undefined): void {
+    const { messages } = this.history;
+    if (shown === undefined || messages.at(-1)?.id === shown) return;
+    const isBeforeAsked = asked !== undefined && messages[asked - 1]?.id === shown;
+    if (isBeforeAsked && messages.slice(asked).every(({ role }) => role === 'user')) return;
     throw new ConversationConflictError(
       'The newest message of the conversation is not the one that newest names. Load the messages again.',
     );
@@ -187,10 +224,14 @@ export interface Seen {
   kept?: number | undefined;
 }
 
-/** A message as it is stored: with an id and a time. */
-export function stored(message: ConversationMessage): StoredMessage {
-  const now = new Date(systemRuntime.wallClock()).toISOString();
-  return { ...message, id: message.id ?? crypto.randomUUID(), createdAt: timeOf(message) ?? now };
+/** Messages as they are stored: with ids, and with times that rise, so that a database can sort by them. */
+export function stored(messages: readonly ConversationMessage[]): StoredMessage[] {
+  const now = systemRuntime.wallClock();
+  return messages.map((message, at) => ({
+    ...message,
+    id: message.id ?? crypto.randomUUID(),
+    createdAt: timeOf(message) ?? new Date(now + at).toISOString(),
+  }));
 }
 
 /** Sources with the new ids of their messages. One that is not copied was deleted by the app. */

@@ -74,7 +74,12 @@ export class Conversation {
   /**
    * Sends the input and streams the reply: `for await (const text of conversation.stream('…'))`.
    *
-   * @throws {ContextBudgetError} before anything is sent, when the instructions, the pins and the input do not fit
+   * The input is stored before it is sent, and the reply when it ends, also if it was stopped. A message with an id and a text
+   * that are stored already is not stored again: a page can send a question once more that got no reply.
+   *
+   * @throws {ContextBudgetError} before anything is stored or sent, when the instructions, the pins and the input do not fit
+   * @throws {ConversationStoreError} when the input cannot be stored (then nothing is sent), or the reply (then `turn` has it)
+   * @throws {ConversationConflictError} when another process has stored messages since the turn began; nothing is sent
    * @example
    * ```ts
    * for await (const text of conversation.stream('The harbour opens at six. When does the harbour open?')) {
@@ -83,13 +88,12 @@ export class Conversation {
    * ```
    */
   stream(input: TurnInput, options: TurnOptions = {}): ReplyStream {
-    return this.#turns.reply(options, givenInput(input));
+    return this.#turns.reply(options, this.#given(input));
   }
 
   /**
-   * Sends the input and waits for the whole reply.
+   * Sends the input and waits for the whole reply. Stores as `stream` does, and throws the same errors.
    *
-   * @throws {ContextBudgetError} before anything is sent, when the instructions, the pins and the input do not fit
    * @example
    * ```ts
    * const { text, usage } = await conversation.send('The harbour opens at six. When does the harbour open?');
@@ -97,11 +101,12 @@ export class Conversation {
    * ```
    */
   send(input: TurnInput, options: TurnOptions = {}): Promise<ChatTurn> {
-    return this.#turns.reply(options, givenInput(input), false).final();
+    return this.#turns.reply(options, this.#given(input), false).final();
   }
 
   /**
-   * Generates the last reply again, in place of the old one.
+   * Generates the last reply again, or the first one to messages that have none. The old reply is replaced when the new one is
+   * stored, in one step: if that fails, it is still there.
    *
    * @throws {ConfigurationError} when the store has no `append`
    * @example
@@ -121,7 +126,8 @@ export class Conversation {
   }
 
   /**
-   * Replaces the text of a message of the user, removes all messages after it, and streams the reply.
+   * Replaces the text of a message of the user and all messages after it, and streams the reply. They are replaced when the
+   * reply is stored, in one step: if it fails before its first word, they are still there. The message keeps its id.
    *
    * @throws {ConfigurationError} when the store has no `append`
    * @example
@@ -134,9 +140,10 @@ export class Conversation {
   edit(messageId: string, text: string, options: TurnOptions = {}): ReplyStream {
     return this.#turns.reply(options, () => {
       const at = this.#session.find(messageId);
-      const { role, name } = this.#session.history.messages[at] ?? {};
+      const { id, role, name } = this.#session.history.messages[at] ?? {};
       if (role !== 'user') throw badInput('messageId', 'must be the id of a message of the user');
-      return { input: messagesOf([{ role: 'user', content: text, name }]), before: at, kept: at };
+      // With the same id, which the page keeps, so that it can edit the message again.
+      return { input: messagesOf([{ id, role: 'user', content: text, name }]), before: at, kept: at };
     });
   }
 
@@ -216,9 +223,10 @@ export class Conversation {
   }
 
   /**
-   * Stores a turn that was made with another client, and compacts in the background if due. If the input is already stored
-   * (by its ids), and no message of the user follows it, the reply replaces the stored one, and a changed text the stored
-   * text. Otherwise the turn is appended, without messages that are already stored, unless all are.
+   * Stores a turn that was made with another client, and compacts in the background if due. Without `reply`, stores the input
+   * alone, so that a question is there before you send it. If the input is already stored (by its ids), and no message of
+   * the user follows it, the reply replaces the stored one, and a changed text the stored text. Otherwise the turn is
+   * appended, without messages that are already stored, unless all have a reply.
    *
    * @throws {ConversationStoreError} when the turn cannot be stored
    * @example
@@ -227,10 +235,10 @@ export class Conversation {
    * console.log((await conversation.send('When does the harbour open?')).text);
    * ```
    */
-  record(input: TurnInput, reply: RecordedReply): Promise<void> {
+  record(input: TurnInput, reply?: RecordedReply): Promise<void> {
     const messages = messagesOf(input);
-    if (typeof reply?.text !== 'string') throw badInput('reply', 'must be { text }');
-    if (typeof (reply.id ?? '') !== 'string') throw badInput('reply.id', 'must be a string');
+    if (reply !== undefined && typeof reply?.text !== 'string') throw badInput('reply', 'must be { text }');
+    if (typeof (reply?.id ?? '') !== 'string') throw badInput('reply.id', 'must be a string');
     return this.#background.run(this.#turns.record(messages, reply)); // whose errors a caller may ignore
   }
 
@@ -414,16 +422,16 @@ export class Conversation {
     });
   }
 
+  /** Copies the input now, so that later changes by the caller change nothing. An error is thrown by the reply. */
+  #given(input: TurnInput): () => TurnRequest {
+    const copy = Array.isArray(input) ? input.map((message) => ({ ...message })) : input;
+    return () => this.#turns.given(messagesOf(copy));
+  }
+
   #context(what: string): ServiceContext {
     if (this.#turns.service !== undefined) return this.#turns.service;
     throw new ConfigurationError(`${what} needs the option context: a ContextClient.`);
   }
-}
-
-/** Copies the input now, so that later changes by the caller change nothing. An error is thrown by the reply. */
-function givenInput(input: TurnInput): () => TurnRequest {
-  const copy = Array.isArray(input) ? input.map((message) => ({ ...message })) : input;
-  return () => ({ input: messagesOf(copy) });
 }
 
 /** Characters. */

@@ -1,5 +1,6 @@
 import { defaultCode } from '../../base/error-data.js';
 import { ignoreErrors } from '../../base/ignore-errors.js';
+import { onAbort } from '../../base/on-abort.js';
 import {
   APIAbortError,
   type ErrorData,
@@ -38,6 +39,7 @@ export class Reply implements ReplyStream {
   readonly #caller: AbortSignal | undefined;
   readonly #background: boolean;
   readonly #stop = new AbortController();
+  #unfollow: (() => void) | undefined;
   #isRead = false;
   /** Loops that were not left. */
   #loops = 0;
@@ -110,7 +112,7 @@ export class Reply implements ReplyStream {
   #begin(): void {
     if (this.#isRead) return;
     this.#isRead = true;
-    this.#caller?.addEventListener('abort', this.#abort);
+    if (this.#caller !== undefined) this.#unfollow = onAbort(this.#caller, this.#abort);
     if (this.#caller?.aborted === true) this.#abort();
     if (this.#background) void this.readOn();
   }
@@ -140,7 +142,7 @@ export class Reply implements ReplyStream {
     const { done, value } = await this.#pieces.next().catch(failed);
     if (done) {
       this.#end ??= value;
-      this.#caller?.removeEventListener('abort', this.#abort);
+      this.#unfollow?.();
     } else if (value !== '') this.#texts.push(value);
   }
 }

@@ -28,7 +28,7 @@ import { storedSources } from '../prompt/recall.js';
 import { estimateTokens, messageTokens, TokenCounter } from '../prompt/tokens.js';
 import { History } from '../search/history.js';
 import { Searcher } from '../search/search.js';
-import { ConversationStoreError, memoryStore } from '../store.js';
+import { ConversationConflictError, ConversationStoreError, memoryStore } from '../store.js';
 import { Reply, type TurnEnd } from './reply.js';
 
 /** What a turn sends, and what it replaces. */
@@ -38,10 +38,17 @@ export interface TurnRequest {
   before?: number;
   /** The number of messages that stay in the store. If there are more than `before`, the input is among them. */
   kept?: number;
+  /** Whether the input is sent once more, by a page that may not know that it is stored. */
+  isAgain?: boolean;
 }
 
 /** A turn that has begun, with the messages that it saw. Others may be loaded until it ends. */
-type BegunTurn = TurnRequest & Seen & { replyId?: string | undefined };
+interface BegunTurn extends TurnRequest, Seen {
+  input: readonly StoredMessage[];
+  replyId?: string | undefined;
+  /** New messages of the user that are stored. */
+  question?: readonly StoredMessage[];
+}
 
 /** A prompt that was too long shrinks to this share of its counted tokens. How wrong the count was is unknown. */
 const SMALLER = 0.75;
@@ -75,33 +82,77 @@ export class Turns {
 
   reply({ signal, background, newest, ...options }: TurnOptions, request: () => TurnRequest, stream = true): Reply {
     const make = (): TurnRequest => {
-      this.session.checkNewest(newest);
-      return request();
+      const made = request();
+      this.session.checkNewest(newest, made.isAgain ? made.before : undefined);
+      return made;
     };
     const makeTurn = (stop: AbortSignal, made: Reply) => this.#turn(make, { ...options, signal: stop, stream }, made);
     return new Reply(makeTurn, { signal, background });
   }
 
-  /** Stores a turn that was made elsewhere. If its input is the last one that is stored, the reply replaces the old one. */
-  async record(input: readonly ConversationMessage[], { id: replyId, text, stopped }: RecordedReply): Promise<void> {
+  /** Stores a turn that was made elsewhere, or without a reply the input alone. */
+  async record(input: readonly ConversationMessage[], reply: RecordedReply | undefined): Promise<void> {
     const { limits, end } = await this.#inOrder({ signal: this.background.ended });
     try {
-      const { messages: seen } = this.session.history;
-      const before = seen.findLastIndex(({ id }) => id !== undefined && id === input[0]?.id);
-      const end = before + input.length;
-      const isStored = before >= 0 && input.every(({ id }, at) => id !== undefined && id === seen[before + at]?.id);
-      const isAgain = isStored && seen.slice(end).every(({ role }) => role !== 'user');
-      const isEdited = input.some(({ content }, at) => content !== seen[before + at]?.content);
-      const others = input.filter(({ id }) => id === undefined || !seen.some((message) => message.id === id));
-      const request = isAgain
-        ? { replyId, input, seen, before, kept: isEdited ? before : end }
-        : { replyId, input: others.length > 0 ? others : input, seen };
-      this.session.checkStorable(request);
-      await this.#store(request, { text, stopped }, limits);
+      const { messages } = this.session.history;
+      const isStored = input.every(({ id }) => id !== undefined && messages.some((one) => one.id === id));
+      if (reply === undefined && isStored) return;
+      const request = this.#begun(this.given(input, true), reply?.id);
+      if (reply === undefined) {
+        await this.#storeInput(request, limits);
+        return;
+      }
+      await this.#store(request, reply, limits);
       await this.compactWhenDue(new Limits({ signal: this.background.signal }));
     } finally {
       end();
     }
+  }
+
+  /**
+   * The request for an input. Messages that are stored already, with the same id and text, are not stored again: if no other
+   * message of the user follows them, the reply replaces the one that does. `mayEdit`: also if the text has changed.
+   */
+  given(input: readonly ConversationMessage[], mayEdit = false): TurnRequest {
+    const { messages: seen } = this.session.history;
+    const isStored = (given?: ConversationMessage, at?: ConversationMessage): boolean =>
+      given?.id !== undefined && given.id === at?.id && (mayEdit || given.content === at.content);
+    const before = seen.findLastIndex((message) => isStored(input[0], message));
+    const end = before + input.length;
+    if (before >= 0 && input.every((message, at) => isStored(message, seen[before + at]))) {
+      const isEdited = input.some(({ content }, at) => content !== seen[before + at]?.content);
+      if (seen.slice(end).every(({ role }) => role !== 'user'))
+        return { input, before, kept: isEdited ? before : end, isAgain: true };
+      const hasReply = seen[end]?.role === 'assistant';
+      if (!isEdited && !hasReply) return { input, before, kept: seen.length, isAgain: true }; // others came meanwhile
+    }
+    const others = input.filter((message) => !seen.some((one) => isStored(message, one)));
+    return { input: others.length > 0 ? others : input };
+  }
+
+  /** A request with what is stored now, when ids and times are given to its input. */
+  #begun(request: TurnRequest, replyId: string | undefined): BegunTurn {
+    const { messages: seen } = this.session.history;
+    const { before, kept } = request;
+    const isStored = kept !== before;
+    const input = isStored ? stored(request.input) : withNewIds(stored(request.input), seen.slice(0, kept));
+    const begun = { ...request, seen, input, replyId };
+    this.session.checkStorable(begun);
+    return begun;
+  }
+
+  /** Stores new messages of the user before they are sent. What replaces others is stored with its reply. */
+  async #storeInput(request: BegunTurn, limits: Limits): Promise<BegunTurn> {
+    const { input, seen, kept } = request;
+    if (kept !== undefined) return request;
+    const question = input.map((message) => ({ ...message }));
+    try {
+      await this.session.append(question, { seen }, limits);
+    } catch (error) {
+      throw limits.signal?.aborted === true ? new APIAbortError({ cause: limits.signal.reason }) : error;
+    }
+    const all = [...seen, ...question];
+    return { ...request, input: question, question, seen: all, before: seen.length, kept: all.length };
   }
 
   /** After a turn that was made elsewhere: reads the context, and compacts in the background if due. */
@@ -194,12 +245,10 @@ export class Turns {
     const { signal } = options;
     const { limits, end } = await this.#inOrder(options, reply);
     try {
-      const made = make();
-      const { messages: seen } = this.session.history;
-      const input = made.input.map(stored); // dated now, not when the reply ends
-      const request = { ...made, seen, input, replyId: reply.id };
-      this.session.checkStorable(request);
-      const { answer, prompt } = await this.#ask(request, options, limits);
+      const begun = this.#begun(make(), reply.id); // dated now, not when the reply ends
+      const built = await this.build(begun, options, limits); // an input that does not fit is not stored
+      const request = await this.#storeInput(begun, limits);
+      const { answer, prompt } = await this.#ask(request, built, options, limits);
       reply.report = prompt.report;
       if (!('textStream' in answer)) return await this.#ended(request, limits, prompt, answer);
       let text = '';
@@ -222,9 +271,10 @@ export class Turns {
     }
   }
 
-  /** Builds and sends a prompt. If the service rejects it as too long, builds a smaller one and sends that, once. */
+  /** Sends a prompt. If the service rejects it as too long, builds a smaller one and sends that, once. */
   async #ask(
     request: BegunTurn,
+    prompt: BuiltPrompt,
     { temperature, max_tokens, stream, ...options }: TurnOptions & { stream: boolean },
     limits: Limits,
   ): Promise<{ answer: StreamedChatCompletion | ChatCompletionStream; prompt: BuiltPrompt }> {
@@ -235,7 +285,6 @@ export class Turns {
         { model, temperature, max_tokens, messages, stream },
         { ...options, ...limits.request() },
       );
-    const prompt = await this.build(request, { max_tokens }, limits);
     try {
       return { prompt, answer: await send(prompt) };
     } catch (error) {
@@ -283,23 +332,47 @@ export class Turns {
     }
   }
 
-  /** Stores a turn, in place of the messages that it replaces. */
+  /** Stores a reply, in place of the messages that it replaces. An edited message is stored with it. */
   async #store(
-    { input, before, replyId, ...seen }: BegunTurn,
+    { input, before, question = [], replyId, ...place }: BegunTurn,
     reply: RecordedReply & { report?: PromptReport },
     limits: Limits,
   ): Promise<{ messages: StoredMessage[]; replaced: boolean }> {
-    const asked = seen.kept === before ? input.map(stored) : [];
     const { text, stopped, report } = reply;
-    const kept = { ...(stopped && { stopped: true }), ...(report && storedSources(report)) };
-    const answer = stored({ id: replyId, role: 'assistant', content: wellFormed(text), ...kept });
-    const messages = withNewIds([...asked, answer], seen);
-    const removed = await this.session.append(messages, seen, limits).catch((error: unknown) => {
+    const more = { ...(stopped && { stopped: true }), ...(report && storedSources(report)) };
+    const answer: ConversationMessage = { id: replyId, role: 'assistant', content: wellFormed(text), ...more };
+    const asked = place.kept === before ? input : [];
+    const added = withNewIds(stored([...asked, answer]), place.seen.slice(0, place.kept));
+    const messages = [...question, ...added];
+    try {
+      const removed = await this.#append(added, place, input.at(-1), limits);
+      if (removed.length > 0) this.service?.exclude(removed);
+      return { messages: [...question, ...added], replaced: removed.length > 0 };
+    } catch (error) {
       if (ConversationStoreError.is(error) && isTurn(reply)) error.setTurn({ ...reply, messages });
       throw error;
-    });
-    if (removed.length > 0) this.service?.exclude(removed);
-    return { messages, replaced: removed.length > 0 };
+    }
+  }
+
+  /** Stores messages. A reply that replaces nothing follows what other processes have stored since its question. */
+  async #append(
+    added: StoredMessage[],
+    place: Seen,
+    question: StoredMessage | undefined,
+    limits: Limits,
+    tries = 3,
+  ): Promise<string[]> {
+    try {
+      return await this.session.append(added, place, limits);
+    } catch (error) {
+      const { seen, kept = seen.length } = place;
+      if (!ConversationConflictError.is(error) || kept < seen.length || tries === 0) throw error;
+      await this.session.load(limits);
+      const { messages } = this.session.history;
+      const isThere = [...messages, ...added].some(({ id }) => id === question?.id);
+      if (!isThere) throw error; // an edit of another tab has removed the question
+      return this.#append(added, { seen: messages }, question, limits, tries - 1);
+    }
   }
 
   /** Before the first compaction, messages that are neither sent nor recalled are in no summary either. */
@@ -319,10 +392,10 @@ function passed(messages: BuildOptions['messages']): ConversationMessage[] {
   return messages.map((row, at) => messageOf(row, (field, message) => badInput(['messages', at, field], message)));
 }
 
-/** With another id in place of one that is stored already. Otherwise `after` could be either of two messages. */
-function withNewIds(messages: readonly StoredMessage[], { seen, kept }: Seen): StoredMessage[] {
+/** With another id in place of one that is taken. Otherwise `after` could be either of two messages. */
+function withNewIds(messages: readonly StoredMessage[], others: readonly ConversationMessage[]): StoredMessage[] {
   const ids = new Set<string | undefined>(messages.map(({ id }) => id));
-  const taken = seen.slice(0, kept).filter(({ id }) => ids.has(id));
+  const taken = others.filter(({ id }) => ids.has(id));
   const known = new Set(taken.map(({ id }) => id));
   return messages.map((message) => {
     const id = known.has(message.id) ? crypto.randomUUID() : message.id;

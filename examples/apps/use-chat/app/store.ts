@@ -29,21 +29,6 @@ function shown({ id, role, content, recalled }: StoredRow, all: readonly StoredR
   };
 }
 
-/** Stores the user's new message, and earlier ones that are not stored. None if the page asks for the last reply again. */
-export async function keepQuestions(conversationId: string, messages: UIMessage[]): Promise<void> {
-  const { messages: stored = [] } = (await store.load(conversationId)) ?? {};
-  const last = messages.at(-1);
-  if (last?.id === stored.filter(({ role }) => role === 'user').at(-1)?.id) return;
-  const isNew = (message: UIMessage) => message === last || !stored.some(({ id }) => id === message.id);
-  const createdAt = new Date().toISOString();
-  const questions = messages
-    .filter((message) => message.role === 'user' && isNew(message))
-    .map((message) => ({ ...asMessage(message), createdAt }))
-    .filter(({ content }) => content.trim() !== '');
-  const newest = stored.at(-1)?.id ?? undefined;
-  if (questions.length > 0) await store.append?.(conversationId, questions, { after: newest, newest });
-}
-
 export function asMessage({ id, role, parts }: UIMessage) {
   return { id, role, content: parts.flatMap((part) => (part.type === 'text' ? part.text : [])).join('\n') };
 }

@@ -4,7 +4,7 @@ import { contextMiddleware, createAiSdkProvider, searchTool } from 'context-gate
 import { createConversation } from 'context-gateway/conversation';
 import { store } from '../../database';
 import { begin } from '../../replies';
-import { asMessage, keepQuestions } from '../../store';
+import { asMessage } from '../../store';
 
 const gateway = new GatewayClient({ maxRetryAfter: 5_000 });
 const svc = createAiSdkProvider(gateway, { completions: extended }); // the API documents no tools
@@ -16,7 +16,8 @@ export async function POST(request: Request): Promise<Response> {
   const contextWindow = 4_000; // at most so many tokens for each request
   const open = () => createConversation({ gateway, model: 'atlas-small', conversationId, store, contextWindow });
   const conversation = open();
-  await keepQuestions(conversationId, messages);
+  const question = asMessage(messages.at(-1));
+  await conversation.record([question]); // before it is sent
   const { signal, consumeSseStream } = await begin(conversationId);
   const replyId = crypto.randomUUID();
   const result = streamText({
@@ -36,7 +37,7 @@ export async function POST(request: Request): Promise<Response> {
     onFinish: async ({ responseMessage, finishReason }) => {
       const { content: text } = asMessage(responseMessage);
       if (text === '') return; // the question is stored: the page asks again
-      await open().record(messages.slice(-1).map(asMessage), { id: replyId, text, stopped: finishReason !== 'stop' });
+      await open().record([question], { id: replyId, text, stopped: finishReason !== 'stop' });
     },
   });
 }

@@ -1,0 +1,86 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import {
+  ConversationConflictError,
+  type ConversationState,
+  type ConversationStore,
+  memoryStore,
+  type StoredMessage,
+  type StoredRow,
+  testStore,
+} from 'context-gateway/conversation';
+import { createEmulator, emulatorStore } from 'context-gateway-emulator';
+import Database from 'libsql';
+import { expect, test } from 'vitest';
+import { sqliteStore } from '../../examples/apps/support-chat/sqlite-store.js';
+import { builtURL } from '../helpers/programs.js';
+import { failureOf } from '../helpers/service.js';
+
+test.each([
+  { name: 'memoryStore', store: memoryStore() },
+  { name: 'memoryStore without states', store: { ...memoryStore(), saveState: undefined } as never },
+  { name: 'the store on SQLite of the examples', store: sqliteStore(new Database(':memory:')) },
+  { name: 'emulatorStore', store: emulatorStore(createEmulator()) as ConversationStore },
+])('$name keeps every rule', async ({ store }) => {
+  await testStore(store);
+});
+
+/** A store on rows, with one mistake. */
+type Mistake = 'order' | 'conflict' | 'after' | 'replaced' | 'unknown' | 'lost' | 'state' | 'shared' | 'time' | 'text';
+function storeWith(mistake: Mistake): ConversationStore {
+  const rows = new Map<string, StoredMessage[]>();
+  const states = new Map<string, ConversationState>();
+  return {
+    load: async (id) => {
+      const messages: StoredRow[] = (rows.get(id) ?? []).map((row) =>
+        mistake === 'time' ? { ...row, createdAt: row.createdAt.slice(0, 10) } : row,
+      );
+      return { messages: mistake === 'order' ? messages.reverse() : messages, state: states.get(id) };
+    },
+    append: async (id, messages, { after, newest }) => {
+      const before = rows.get(id) ?? [];
+      const isNewest = mistake === 'conflict' || before.at(-1)?.id === newest;
+      const end = before.findIndex((row) => row.id === after) + 1;
+      if (!isNewest || (end === 0 && after !== undefined && mistake !== 'after')) throw new ConversationConflictError();
+      if (mistake === 'lost') await Promise.resolve(); // reads, then writes, without a transaction
+      const kept = mistake === 'replaced' ? before : before.slice(0, end);
+      const added =
+        mistake === 'text' ? messages.map((one) => ({ ...one, content: one.content.slice(0, 65_535) })) : messages;
+      rows.set(id, [...kept, ...added]);
+      if (mistake === 'state') states.delete(id);
+    },
+    saveState: async (id, state) => void states.set(mistake === 'shared' ? 'one' : id, state),
+  };
+}
+
+test.each<{ mistake: Mistake; rule: RegExp }>([
+  { mistake: 'order', rule: /in order/ },
+  { mistake: 'conflict', rule: /if `newest` is not the newest message: it takes/ },
+  { mistake: 'after', rule: /if `after` is not stored/ },
+  { mistake: 'replaced', rule: /replaces what follows the message `after`: expected "One. New.", got "One. Two/ },
+  { mistake: 'lost', rule: /two turns that begin at once, and refuses the other: it refuses 0 of 2/ },
+  { mistake: 'state', rule: /append no state: after append, the revision is undefined/ },
+  { mistake: 'shared', rule: /the state that saveState got last/ },
+  { mistake: 'time', rule: /createdAt: expected/ },
+  { mistake: 'text', rule: /the text has changed/ },
+])('names the rule that a store breaks: $mistake', async ({ mistake, rule }) => {
+  expect(await failureOf(testStore(storeWith(mistake)))).toMatchObject({
+    name: 'ConfigurationError',
+    message: expect.stringMatching(rule),
+  });
+});
+
+test('works in node:test', async () => {
+  const program = `import { test } from 'node:test';
+    import { memoryStore, testStore } from '${builtURL('context-gateway/conversation')}';
+    test('every rule', () => testStore(memoryStore()));
+    test('no append', async () => { await testStore({ load: () => null }); });`;
+  const run = promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {
+    env: { PATH: process.env.PATH, NO_COLOR: '1' },
+  });
+
+  const { stdout } = (await run.catch((error: unknown) => error)) as { stdout: string };
+
+  expect(stdout).toMatch(/ok 1 - every rule|✔ every rule/);
+  expect(stdout).toContain('your app stores the messages itself');
+});
