@@ -239,7 +239,7 @@ describe.runIf(isHere)('a reply outlives its page', () => {
       const [first] = await texts(other);
       const refused = await fetch(`${new URL(slow.url()).origin}/chat/first`, {
         method: 'POST',
-        body: '{"text":"Hi"}',
+        body: '{"id":"other","text":"Hi"}',
       });
       goOn();
       await shows(other, 'li.assistant:last-child p', STORY);
