@@ -612,6 +612,43 @@ describe('a conversation in an app', () => {
     expect(stored).toHaveLength(4);
   });
 
+  test.each([
+    { what: 'a question', reply: undefined, count: 2 },
+    { what: 'a turn', reply: { text: 'Noted.' }, count: 3 },
+  ])('records $what after a message that another process stores at the same time', async ({ reply, count }) => {
+    const store = memoryStore();
+    const theirs = { id: 'theirs', role: 'user', content: 'Theirs?', createdAt: '2026-01-15T10:00:00.000Z' };
+    const append = vi.fn(store.append).mockImplementationOnce((id, messages, place) => {
+      store.append(id, [theirs], place); // a moment earlier
+      return store.append(id, messages, place);
+    });
+    const { conversation } = alone([], { store: { ...store, append } });
+
+    await conversation.record('Mine?', reply);
+
+    const texts = ((await store.load('talk'))?.messages ?? []).map(({ content }) => content);
+    expect(texts).toEqual(['Theirs?', 'Mine?', 'Noted.'].slice(0, count));
+  });
+
+  test('a conflict whose store then fails to load is an error with the reply', async () => {
+    const store = memoryStore();
+    let isDown = false;
+    const append: ConversationStore['append'] = (id, messages, place) => {
+      isDown = messages[0]?.role === 'assistant';
+      if (isDown) throw new ConversationConflictError();
+      return store.append(id, messages, place);
+    };
+    const load: ConversationStore['load'] = (id) => {
+      if (isDown) throw new Error('The database is away.');
+      return store.load(id);
+    };
+    const { conversation } = alone([], { store: { ...store, append, load } });
+
+    const error = await failureOf(conversation.send('Hello?'));
+
+    expect(error).toMatchObject({ name: 'ConversationConflictError', turn: { text: expect.stringMatching(/./) } });
+  });
+
   test('messages of one input have times that rise', async () => {
     const { conversation } = alone([]);
 

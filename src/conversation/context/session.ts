@@ -137,7 +137,8 @@ export class Session {
     const known = new Set(turn.map(({ id }) => id));
     const gone = new Set(replaced.flatMap(({ id }) => (known.has(id ?? '') ? [] : (id ?? []))));
     if (messages.some(({ id }) => gone.has(id ?? ''))) return undefined;
-    const start = messages.findLastIndex(({ id }) => after !== undefined && id === after) + 1;
+    const start = after === undefined ? 0 : messages.findLastIndex(({ id }) => id === after) + 1;
+    if (start === 0 && after !== undefined) return undefined;
     const there = messages.slice(start, start + turn.length);
     const isStored = turn.every(({ role, content }, at) => role === there[at]?.role && content === there[at]?.content);
     return isStored ? there.map(({ id }) => id ?? undefined) : undefined;

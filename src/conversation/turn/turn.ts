@@ -99,7 +99,8 @@ export class Turns {
       if (reply === undefined && isStored) return;
       const request = this.#begun(this.given(input, true), reply?.id);
       if (reply === undefined) {
-        await this.#storeInput(request, limits);
+        const question = [...request.input];
+        if (request.kept === undefined) await this.#append(question, request, question.at(-1), limits);
         return;
       }
       await this.#store(request, reply, limits);
@@ -354,7 +355,7 @@ export class Turns {
     }
   }
 
-  /** Stores messages. A reply that replaces nothing follows what other processes have stored since its question. */
+  /** Stores messages. What replaces nothing follows what other processes have stored meanwhile. */
   async #append(
     added: StoredMessage[],
     place: Seen,
@@ -367,7 +368,9 @@ export class Turns {
     } catch (error) {
       const { seen, kept = seen.length } = place;
       if (!ConversationConflictError.is(error) || kept < seen.length || tries === 0) throw error;
-      await this.session.load(limits);
+      await this.session.load(limits).catch(() => {
+        throw error; // which gets the reply
+      });
       const { messages } = this.session.history;
       const isThere = [...messages, ...added].some(({ id }) => id === question?.id);
       if (!isThere) throw error; // an edit of another tab has removed the question
