@@ -100,7 +100,7 @@ function storeOfGuide() {
 async function inChromium(command, cwd, use, { processes = 1, env = {}, browsers } = {}) {
   const paths = (await findChromiums()).slice(0, browsers);
   if (process.env.REQUIRE_BROWSERS && browsers === undefined && paths.length < 2)
-    throw new Error("Debian's Chromium is not installed, and REQUIRE_BROWSERS is set: see .ci/run");
+    throw new Error("Debian's Chromium is not installed, and REQUIRE_BROWSERS is set. npm run verify installs it.");
   const emulator = createEmulator({ seed: 'next', pace: { tokensPerSecond: 20 } });
   const { url: baseURL } = await emulator.listen({ port: 0 });
   const keys = { CONTEXT_GATEWAY_BASE_URL: baseURL, CONTEXT_GATEWAY_API_KEY: emulator.apiKeys.secret };

@@ -9,8 +9,9 @@ import { performance } from 'node:perf_hooks';
 import { stripVTControlCharacters } from 'node:util';
 
 const LOGS = 'node_modules/.verify';
-/** What `npm run test:system` uses: programs of which one is needed, Debian's packages, and the variable that requires it. */
+/** What system tests and compat use: programs of which one is needed, Debian's packages, and the variable that requires it. */
 const NEEDS = [
+  { programs: ['chromium', 'google-chrome'], packages: ['chromium'], requires: 'REQUIRE_BROWSERS' },
   { programs: ['firefox', 'firefox-esr'], packages: ['firefox-esr'], requires: 'REQUIRE_BROWSERS' },
   { programs: ['WebKitWebDriver'], packages: ['webkit2gtk-driver'], requires: 'REQUIRE_BROWSERS' },
   { programs: ['Xvfb'], packages: ['xvfb'], requires: 'REQUIRE_BROWSERS' },
