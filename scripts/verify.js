@@ -20,7 +20,10 @@ const NEEDS = [
   { programs: ['varnishd'], packages: ['varnish'], requires: 'REQUIRE_PROXIES' },
   { programs: ['redis-server'], packages: ['redis-server'], requires: 'REQUIRE_REDIS' },
 ];
+const NODES = ['20.18.1', '22.23.3', '24.21.0', '26.10.0'];
+const NODE_PACKAGE = `node-${process.platform}-${process.arch}`;
 const STEPS = [
+  ...NODES.map((version) => [`tests on Node ${version}`, `npx --yes -p ${NODE_PACKAGE}@${version} -c 'npm test'`]),
   ['system tests', 'npm run test:system'],
   ['chaos and endurance', 'npm run chaos'],
   ['site', 'npm run docs'],
