@@ -7,6 +7,10 @@ interface StoreMessage {
   role: string;
   content: string;
   createdAt?: string | Date | undefined;
+  name?: string | undefined;
+  excluded?: boolean | undefined;
+  stopped?: boolean | undefined;
+  recalled?: readonly object[] | undefined;
 }
 
 /** A `store` for `createConversation` of the SDK. */
@@ -29,12 +33,14 @@ export function emulatorStore(emulator: Pick<Emulator, 'conversations'>): Emulat
   const { conversations } = emulator;
   const states = new Map<string, object>();
   const removed = new Set<string>();
+  /** Fields of messages that the service has not. */
+  const fields = new Map<string, Pick<StoreMessage, 'name' | 'stopped' | 'recalled'> & { excluded?: true }>();
   const messagesOf = (id: string): MessageRecord[] =>
     (conversations.get(id)?.messages ?? []).filter((message) => !removed.has(message.id));
   return {
     load: (id) => {
       if (conversations.get(id) === undefined) conversations.create({ id }); // before its context is read
-      return { messages: messagesOf(id), state: states.get(id) };
+      return { messages: messagesOf(id).map((one) => ({ ...one, ...fields.get(one.id) })), state: states.get(id) };
     },
     append: (id, messages, { after, newest }) => {
       if (conversations.get(id) === undefined) conversations.create({ id });
@@ -48,6 +54,8 @@ export function emulatorStore(emulator: Pick<Emulator, 'conversations'>): Emulat
         createdAt: createdAt === undefined ? undefined : new Date(createdAt).toISOString(),
       }));
       const ids = conversations.append(id, inputs).map((message) => message.id);
+      for (const [at, { name, excluded, stopped, recalled }] of messages.entries())
+        fields.set(ids[at] ?? '', { name, stopped, recalled, ...(excluded && { excluded }) });
       for (const message of before.slice(end)) removed.add(message.id);
       return ids;
     },

@@ -23,7 +23,7 @@ export function onAbort(signal: AbortSignal, act: () => void): () => void {
 function follow(signal: AbortSignal): Following {
   const actions = new Set<() => void>();
   const listener = (): void => {
-    for (const action of [...actions]) action();
+    for (const action of [...actions]) if (actions.has(action)) action(); // one may end another
   };
   const following = { actions, listener };
   signal.addEventListener('abort', listener);

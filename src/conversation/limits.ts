@@ -80,10 +80,28 @@ export class Limits {
     return Promise.race([done, late]).finally(() => systemRuntime.clearTimer(timer));
   }
 
-  /** The limits for storing the turn. A turn that was stopped is stored too, and has a few seconds for it. */
-  storing(): Limits {
-    const isOver = this.signal?.aborted === true || this.#end <= systemRuntime.now();
-    return isOver ? new Limits({ timeout: STORING }) : this;
+  /** Stores the turn, also one that was stopped: after an abort or the deadline, a few seconds are left for it. */
+  async storing<T>(store: (limits: Limits) => Promise<T>): Promise<T> {
+    const { timeout, deadline } = this.#options;
+    const { signal } = this;
+    const end = new AbortController();
+    let timer: unknown;
+    const wait = (): void => {
+      timer = systemRuntime.setTimer(() => end.abort(signal?.reason), STORING);
+    };
+    const stopWaiting = signal && onAbort(signal, wait);
+    if (signal?.aborted === true) wait();
+    const left = deadline && Math.max(STORING, this.#end - systemRuntime.now());
+    try {
+      return await store(new Limits({ signal: end.signal, timeout, deadline: left }));
+    } finally {
+      stopWaiting?.();
+      systemRuntime.clearTimer(timer);
+    }
+  }
+
+  throwIfAborted(): void {
+    if (this.signal?.aborted === true) throw new APIAbortError({ cause: this.signal.reason });
   }
 
   #left(): number | undefined {

@@ -1,7 +1,8 @@
+import { toWellFormed as wellFormed } from '../base/unicode.js';
 import { RequestValidationError } from '../index.js';
 import type { ConversationMessage } from './model.js';
 
-export { toWellFormed as wellFormed } from '../base/unicode.js';
+export { wellFormed };
 
 /** Returns a short hash of a text (FNV-1a). Not for security. */
 export function hashText(text: string): string {
@@ -23,16 +24,20 @@ const ISO = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):
 /** Copies an input, so that later changes by the caller change nothing. @throws {RequestValidationError} */
 export function messagesOf(input: string | readonly ConversationMessage[]): ConversationMessage[] {
   const messages = typeof input === 'string' ? [{ role: 'user', content: input }] : input;
-  checkMessages(messages, 'input');
+  checkMessages(messages, 'input', 'must be a text, or an array of { role, content }, each with an id if you have one');
   if (messages.length === 0 || messages.some(({ content }) => content.trim() === '')) {
     throw badInput('input', 'must not be empty');
   }
-  return messages.map((message) => ({ ...message }));
+  return messages.map((message) => ({ ...message, content: wellFormed(message.content) }));
 }
 
 /** @throws {RequestValidationError} that names the message and its field */
-export function checkMessages(messages: unknown, name: string): asserts messages is readonly ConversationMessage[] {
-  if (!Array.isArray(messages)) throw badInput(name, 'must be an array of { role, content }');
+export function checkMessages(
+  messages: unknown,
+  name: string,
+  expected = 'must be an array of { role, content }',
+): asserts messages is readonly ConversationMessage[] {
+  if (!Array.isArray(messages)) throw badInput(name, expected);
   for (const [at, message] of messages.entries()) {
     const [field, problem] = findBadField(message) ?? [];
     if (field !== undefined) throw badInput([name, at, field], problem);

@@ -133,7 +133,7 @@ export class ConversationStoreError extends ContextGatewayError {
   get errorData(): ErrorData {
     const message =
       this.#turn === undefined
-        ? 'Your message could not be stored, so there is no reply. Send it again.'
+        ? 'Your message could not be stored. Send it again.'
         : 'The reply was generated, but could not be stored. Copy it if you need it, and try again.';
     return { status: 500, code: 'conversation_not_stored', message };
   }

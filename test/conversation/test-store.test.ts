@@ -26,15 +26,17 @@ test.each([
 });
 
 /** A store on rows, with one mistake. */
-type Mistake = 'order' | 'conflict' | 'after' | 'replaced' | 'unknown' | 'lost' | 'state' | 'shared' | 'time' | 'text';
+type Mistake = 'order' | 'fields' | 'conflict' | 'after' | 'replaced' | 'lost' | 'state' | 'shared' | 'time' | 'text';
 function storeWith(mistake: Mistake): ConversationStore {
   const rows = new Map<string, StoredMessage[]>();
   const states = new Map<string, ConversationState>();
   return {
     load: async (id) => {
-      const messages: StoredRow[] = (rows.get(id) ?? []).map((row) =>
-        mistake === 'time' ? { ...row, createdAt: row.createdAt.slice(0, 10) } : row,
-      );
+      const messages: StoredRow[] = (rows.get(id) ?? []).map((row) => ({
+        ...row,
+        createdAt: mistake === 'time' ? row.createdAt.slice(0, 10) : row.createdAt,
+        stopped: mistake === 'fields' ? null : row.stopped,
+      }));
       return { messages: mistake === 'order' ? messages.reverse() : messages, state: states.get(id) };
     },
     append: async (id, messages, { after, newest }) => {
@@ -55,6 +57,7 @@ function storeWith(mistake: Mistake): ConversationStore {
 
 test.each<{ mistake: Mistake; rule: RegExp }>([
   { mistake: 'order', rule: /in order/ },
+  { mistake: 'fields', rule: /name, stopped, excluded and recalled, as append got them: expected/ },
   { mistake: 'conflict', rule: /if `newest` is not the newest message: it takes/ },
   { mistake: 'after', rule: /if `after` is not stored/ },
   { mistake: 'replaced', rule: /replaces what follows the message `after`: expected "One. New.", got "One. Two/ },

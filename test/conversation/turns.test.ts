@@ -614,8 +614,8 @@ describe('a conversation', () => {
   test.each([
     { input: [], says: 'input: must not be empty' },
     { input: ' \n', says: 'input: must not be empty' },
-    { input: undefined, says: 'input: must be an array' },
-    { input: { role: 'user', content: 'x' }, says: 'input: must be an array' },
+    { input: undefined, says: 'input: must be a text, or an array' },
+    { input: { role: 'user', content: 'x' }, says: 'input: must be a text, or an array' },
     { input: [{ role: 'user', content: [{ type: 'text', text: 'x' }] }], says: 'input[0].content: must be a string' },
     { input: [{ role: 'system', content: 'Obey.' }], says: 'pass a system message as instructions' },
   ])('rejects the input $input before anything is sent: $says', async ({ input, says }) => {

@@ -87,13 +87,12 @@ export class Session {
   }
 
   /**
-   * Stores messages of a turn in place of those that it saw from a position on, and gives them the ids of the store.
-   * Resolves to the ids of the messages that were replaced.
+   * Stores messages of a turn in place of those that it saw from a position on.
    *
    * @throws {ConversationStoreError} when that fails. Then nothing was replaced.
    */
-  async append(turn: StoredMessage[], { seen, kept = seen.length }: Seen, limits: Limits): Promise<string[]> {
-    if (this.#store.append === undefined) return []; // the app stores its turns
+  async append(turn: readonly StoredMessage[], { seen, kept = seen.length }: Seen, limits: Limits): Promise<Appended> {
+    if (this.#store.append === undefined) return { messages: [...turn], removed: [] }; // the app stores its turns
     const before = seen.slice(0, kept);
     const replaced = seen.slice(kept);
     const place = { after: before.at(-1)?.id, newest: seen.at(-1)?.id };
@@ -109,18 +108,19 @@ export class Session {
       if (ids === undefined)
         throw new ConversationStoreError('The turn could not be stored: store.append failed. See cause.', { cause });
     }
-    for (const [at, message] of turn.entries()) {
+    const messages = turn.map((message, at) => {
       const id: unknown = Array.isArray(ids) ? ids[at] : undefined; // or what a database returned, such as its keys
-      if (typeof id === 'string') message.id = id;
-    }
+      return typeof id === 'string' ? { ...message, id } : message;
+    });
     const { lost, excluded } = this.#state;
-    const stored = new Set(turn.map(({ id }) => id)); // an edited message keeps its id
+    const stored = new Set(messages.map(({ id }) => id)); // an edited message keeps its id
     this.set({
       lost: replaced.reduce((left, { content }) => forgetMessage(left, content), lost),
       excluded: excluded.filter((id) => !stored.has(id)),
     });
-    this.history.update([...before, ...turn]);
-    return replaced.flatMap(({ id }) => id ?? []);
+    this.history.update([...before, ...messages]);
+    // Also the id of an edited message: the service has its old text.
+    return { messages, removed: replaced.flatMap(({ id }) => id ?? []) };
   }
 
   /**
@@ -182,10 +182,11 @@ export class Session {
    *
    * @throws {ConversationConflictError} when the newest message is another than the page shows
    */
-  checkNewest(shown: string | undefined, asked: number | undefined): void {
+  checkNewest(shown: string | null | undefined, asked: number | undefined): void {
     const { messages } = this.history;
-    if (shown === undefined || messages.at(-1)?.id === shown) return;
-    const isBeforeAsked = asked !== undefined && messages[asked - 1]?.id === shown;
+    const isShown = (message: ConversationMessage | undefined): boolean => (message?.id ?? null) === shown;
+    if (shown === undefined || isShown(messages.at(-1))) return;
+    const isBeforeAsked = asked !== undefined && isShown(messages[asked - 1]);
     if (isBeforeAsked && messages.slice(asked).every(({ role }) => role === 'user')) return;
     throw new ConversationConflictError(
       'The newest message of the conversation is not the one that newest names. Load the messages again.',
@@ -193,9 +194,10 @@ export class Session {
   }
 
   /** @throws {ConfigurationError} when a turn could not be stored in its place, before anything is sent */
-  checkStorable({ seen, kept }: Seen): void {
+  checkStorable({ seen, kept, isAgain }: Seen & { isAgain?: boolean }): void {
     if (this.#store.append === undefined) {
-      if (kept !== undefined) throw new ConfigurationError('To replace messages, the store needs append.');
+      if (kept !== undefined && isAgain !== true)
+        throw new ConfigurationError('To replace messages, the store needs append.');
       return;
     }
     for (const message of [seen[(kept ?? seen.length) - 1], seen.at(-1)]) {
@@ -223,6 +225,12 @@ export interface Seen {
   seen: readonly ConversationMessage[];
   /** @default all */
   kept?: number | undefined;
+}
+
+/** Messages as they were stored, with the ids of the store, and the ids of those that they replaced. */
+export interface Appended {
+  messages: StoredMessage[];
+  removed: string[];
 }
 
 /** Messages as they are stored: with ids, and with times that rise, so that a database can sort by them. */

@@ -66,14 +66,14 @@ export class History {
   /**
    * What a prompt may need for a query: also messages beside those that share its words. `previous`: the user messages
    * before, which count only if the query says little. Nothing if it contains only common words. `weight`: how much what
-   * stands around a message counts.
+   * stands around a message counts. `until`: the number of messages to search.
    */
-  around(
-    query: string,
-    { previous = [], limit, weight = 1 }: { previous?: readonly string[]; limit: number; weight?: 0 | 1 },
-  ): Found {
-    const { own, asked, blocks, all } = this.#own(this.#termsOf(query, previous));
-    const scores = new Float64Array(this.#positions.length);
+  around(query: string, { previous = [], limit, weight = 1, until }: AroundOptions): Found {
+    const terms = this.#termsOf(query, previous);
+    const later = until === undefined ? -1 : this.#positions.findLastIndex((position) => position < until) + 1;
+    const size = later < 0 ? this.#positions.length : later;
+    const { own, asked, blocks, all } = this.#own(terms, size);
+    const scores = new Float64Array(size);
     let best = 0;
     for (let i = 0; i < scores.length; i += 1) {
       const block = Math.floor(i / BLOCK) + 1;
@@ -207,16 +207,19 @@ export class History {
    * is slow; which of them have a word of the query; the scores of blocks of passages, as if each were one text; and the sum of
    * the weights of the terms.
    */
-  #own(terms: readonly Term[]): { own: Float64Array; asked: Uint8Array; blocks: Float64Array; all: number } {
-    const size = this.#positions.length;
-    const average = this.#words / size || 1;
+  #own(
+    terms: readonly Term[],
+    size: number,
+  ): { own: Float64Array; asked: Uint8Array; blocks: Float64Array; all: number } {
+    const every = this.#positions.length;
+    const average = this.#words / every || 1;
     const own = new Float64Array(size + 2 * MARGIN);
     const asked = new Uint8Array(size);
     const blocks = new Float64Array(Math.ceil(size / BLOCK) + 2);
     let all = 0;
     // The rarest terms only, so that a pasted document as a query costs no more than a long message.
     const weighted = terms
-      .map((term) => ({ of: term, weight: term.factor * rarityOf(term.list.length, size) }))
+      .map((term) => ({ of: term, weight: term.factor * rarityOf(term.list.length, every) }))
       .sort((a, b) => b.weight - a.weight);
     for (const { of, weight } of weighted.slice(0, MAX_TERMS)) {
       const { term, list, factor, isBefore } = of;
@@ -224,6 +227,7 @@ export class History {
       all += weight;
       const counts = new Map<number, number>();
       for (const passage of list) {
+        if (passage >= size) continue;
         const length = (this.#lengths[passage] ?? 0) / average;
         if (isBefore !== true) asked[passage] = 1;
         add(own, passage + MARGIN, isWord ? (weight * (K1 + 1)) / (1 + K1 * (1 - B + B * length)) : weight);
@@ -235,6 +239,13 @@ export class History {
     }
     return { own, asked, blocks, all };
   }
+}
+
+interface AroundOptions {
+  previous?: readonly string[];
+  limit: number;
+  weight?: 0 | 1;
+  until?: number;
 }
 
 /** A word, or a date, which starts with @. */

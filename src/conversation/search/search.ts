@@ -33,9 +33,10 @@ export class Searcher {
     const pause = pauses();
     const [ids] = await Promise.all([this.#idsFrom(query, MAX_HITS, limits), history.ready()]);
     await pause();
-    const { messages: byWords, coverage } = history.around(query, { previous, limit: MAX_HITS });
+    const until = messages.length; // a question that is stored already would find itself
+    const { messages: byWords, coverage } = history.around(query, { previous, limit: MAX_HITS, until });
     await pause();
-    return joined({ messages: [...this.#lostFor(query, lost, history), ...byWords], coverage }, ids, history);
+    return joined({ messages: [...this.#lostFor(query, lost, history), ...byWords], coverage }, ids, history, until);
   }
 
   /** Searches by words, and with the app's own search if there is one. */
@@ -92,8 +93,8 @@ export function queryOf(input: readonly ConversationMessage[]): string {
  * Joins what was found by words with what the app's own search found, by reciprocal rank. The one place where a message
  * enters the list in two ways.
  */
-function joined(byWords: Found, ids: readonly string[], history: History): Found {
-  const positions = new Map(ids.length === 0 ? [] : history.messages.map(({ id }, at) => [id, at]));
+function joined(byWords: Found, ids: readonly string[], history: History, until?: number): Found {
+  const positions = new Map(ids.length === 0 ? [] : history.messages.slice(0, until).map(({ id }, at) => [id, at]));
   const byApp = ids.flatMap((id) => history.found(positions.get(id) ?? -1, 0, 'search') ?? []);
   if (byApp.length === 0) return byWords;
   const all = new Map<unknown, FoundMessage>();

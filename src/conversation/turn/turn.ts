@@ -1,7 +1,6 @@
 import { pauses } from '../../base/pauses.js';
 import { MAX_TIMER } from '../../base/runtime.js';
 import {
-  APIAbortError,
   APIError,
   type ChatCompletionStream,
   ConfigurationError,
@@ -10,7 +9,7 @@ import {
   type StreamedChatCompletion,
 } from '../../index.js';
 import { type CurrentContext, ServiceContext } from '../context/service.js';
-import { messageOf, type Seen, Session, stored } from '../context/session.js';
+import { type Appended, messageOf, type Seen, Session, stored } from '../context/session.js';
 import { Background, Limits } from '../limits.js';
 import { badInput, wellFormed } from '../messages.js';
 import type {
@@ -94,16 +93,13 @@ export class Turns {
   async record(input: readonly ConversationMessage[], reply: RecordedReply | undefined): Promise<void> {
     const { limits, end } = await this.#inOrder({ signal: this.background.ended });
     try {
-      const { messages } = this.session.history;
-      const isStored = input.every(({ id }) => id !== undefined && messages.some((one) => one.id === id));
-      if (reply === undefined && isStored) return;
-      const request = this.#begun(this.given(input, true), reply?.id);
       if (reply === undefined) {
-        const question = [...request.input];
-        if (request.kept === undefined) await this.#append(question, request, question.at(-1), limits);
+        if (this.#isStored(input)) return;
+        const { input: question, ...place } = this.#begun({ input }, undefined);
+        await this.#append(question, place, undefined, limits);
         return;
       }
-      await this.#store(request, reply, limits);
+      await this.#store(this.#begun(this.given(input, { mayEdit: true }), reply.id), reply, limits);
       await this.compactWhenDue(new Limits({ signal: this.background.signal }));
     } finally {
       end();
@@ -111,21 +107,44 @@ export class Turns {
   }
 
   /**
-   * The request for an input. Messages that are stored already, with the same id and text, are not stored again: if no other
-   * message of the user follows them, the reply replaces the one that does. `mayEdit`: also if the text has changed.
+   * Whether all messages of an input are stored.
+   *
+   * @throws {RequestValidationError} when a stored message has another text: what followed the old one would be lost
    */
-  given(input: readonly ConversationMessage[], mayEdit = false): TurnRequest {
-    const { messages: seen } = this.session.history;
+  #isStored(input: readonly ConversationMessage[]): boolean {
+    const { messages } = this.session.history;
+    const texts = new Map(messages.flatMap(({ id, content }) => (id === undefined ? [] : [[id, content]])));
+    const before = input.map(({ id = '' }) => texts.get(id));
+    const changed = input.findIndex(({ content }, at) => before[at] !== undefined && before[at] !== content);
+    if (changed >= 0)
+      throw badInput(['input', changed, 'content'], 'was changed: pass the new reply too, as the second argument');
+    return before.every((text) => text !== undefined);
+  }
+
+  /**
+   * The request for an input. Messages that are stored already, with the same id and text, are not stored again: if their
+   * reply is the only message that follows them, the new one replaces it. `mayEdit`: also if the text has changed.
+   */
+  given(
+    input: readonly ConversationMessage[],
+    {
+      messages: seen = this.session.history.messages,
+      mayEdit = false,
+    }: { messages?: readonly ConversationMessage[]; mayEdit?: boolean } = {},
+  ): TurnRequest {
     const isStored = (given?: ConversationMessage, at?: ConversationMessage): boolean =>
       given?.id !== undefined && given.id === at?.id && (mayEdit || given.content === at.content);
     const before = seen.findLastIndex((message) => isStored(input[0], message));
     const end = before + input.length;
     if (before >= 0 && input.every((message, at) => isStored(message, seen[before + at]))) {
       const isEdited = input.some(({ content }, at) => content !== seen[before + at]?.content);
-      if (seen.slice(end).every(({ role }) => role !== 'user'))
-        return { input, before, kept: isEdited ? before : end, isAgain: true };
-      const hasReply = seen[end]?.role === 'assistant';
-      if (!isEdited && !hasReply) return { input, before, kept: seen.length, isAgain: true }; // others came meanwhile
+      const after = seen.slice(end);
+      const isLast = after.every(({ role }) => role !== 'user');
+      if (isEdited && isLast) return { input, before, kept: before, isAgain: true };
+      // Another reply may follow, to a question before this one.
+      const isOwn = after.length < 2 && isLast && seen[before - 1]?.role !== 'user';
+      const isOpen = isLast || after[0]?.role === 'user';
+      if (!isEdited && isOpen) return { input, before, kept: isOwn ? end : seen.length, isAgain: true };
     }
     const others = input.filter((message) => !seen.some((one) => isStored(message, one)));
     return { input: others.length > 0 ? others : input };
@@ -146,12 +165,9 @@ export class Turns {
   async #storeInput(request: BegunTurn, limits: Limits): Promise<BegunTurn> {
     const { input, seen, kept } = request;
     if (kept !== undefined) return request;
-    const question = input.map((message) => ({ ...message }));
-    try {
-      await this.session.append(question, { seen }, limits);
-    } catch (error) {
-      throw limits.signal?.aborted === true ? new APIAbortError({ cause: limits.signal.reason }) : error;
-    }
+    limits.throwIfAborted(); // a turn that was stopped before stores nothing
+    const { messages: question } = await limits.storing((storing) => this.session.append(input, { seen }, storing));
+    limits.throwIfAborted();
     const all = [...seen, ...question];
     return { ...request, input: question, question, seen: all, before: seen.length, kept: all.length };
   }
@@ -171,7 +187,7 @@ export class Turns {
     const messages = options.messages && passed(options.messages);
     if (messages !== undefined) this.#passed.update(messages);
     const history = messages === undefined ? this.session.history : this.#passed;
-    const prompt = await this.build({ input }, options, limits, { history });
+    const prompt = await this.build(this.given(input, history), options, limits, { history });
     if (messages !== undefined) this.#warnOfLeftOut(prompt);
     return prompt;
   }
@@ -243,7 +259,6 @@ export class Turns {
     options: TurnOptions & { signal: AbortSignal; stream: boolean },
     reply: Reply,
   ): AsyncGenerator<string, TurnEnd> {
-    const { signal } = options;
     const { limits, end } = await this.#inOrder(options, reply);
     try {
       const begun = this.#begun(make(), reply.id); // dated now, not when the reply ends
@@ -259,7 +274,7 @@ export class Turns {
         for await (const piece of answer.textStream) {
           text += piece;
           yield piece;
-          if (signal.aborted) throw new APIAbortError({ cause: signal.reason });
+          limits.throwIfAborted();
         }
         completion = await answer.finalCompletion();
       } catch (reason) {
@@ -315,9 +330,11 @@ export class Turns {
     const usageEstimated = usage === estimate;
     if (!usageEstimated) this.session.counter.calibrate({ messages: chatMessages, ...usage });
     const turn = { text, stopped: completion === undefined, usage, usageEstimated, completion, report };
-    const limits = turnLimits.storing();
-    const { messages, replaced } = await this.#store(request, turn, limits);
-    await this.session.save(limits);
+    const { messages, replaced } = await turnLimits.storing(async (limits) => {
+      const kept = await this.#store(request, turn, limits);
+      await this.session.save(limits);
+      return kept;
+    });
     const compaction = this.service?.compactIfDue();
     // After an edit it begins when the replaced messages are excluded. A page does not wait for these requests.
     return { turn: { ...turn, messages }, receipt: replaced ? undefined : compaction };
@@ -344,25 +361,25 @@ export class Turns {
     const answer: ConversationMessage = { id: replyId, role: 'assistant', content: wellFormed(text), ...more };
     const asked = place.kept === before ? input : [];
     const added = withNewIds(stored([...asked, answer]), place.seen.slice(0, place.kept));
-    const messages = [...question, ...added];
     try {
-      const removed = await this.#append(added, place, input.at(-1), limits);
+      const { messages, removed } = await this.#append(added, place, input.at(-1), limits);
       if (removed.length > 0) this.service?.exclude(removed);
-      return { messages: [...question, ...added], replaced: removed.length > 0 };
+      return { messages: [...question, ...messages], replaced: removed.length > 0 };
     } catch (error) {
-      if (ConversationStoreError.is(error) && isTurn(reply)) error.setTurn({ ...reply, messages });
+      if (ConversationStoreError.is(error) && isTurn(reply))
+        error.setTurn({ ...reply, messages: [...question, ...added] });
       throw error;
     }
   }
 
   /** Stores messages. What replaces nothing follows what other processes have stored meanwhile. */
   async #append(
-    added: StoredMessage[],
+    added: readonly StoredMessage[],
     place: Seen,
     question: StoredMessage | undefined,
     limits: Limits,
     tries = 3,
-  ): Promise<string[]> {
+  ): Promise<Appended> {
     try {
       return await this.session.append(added, place, limits);
     } catch (error) {
@@ -371,10 +388,20 @@ export class Turns {
       await this.session.load(limits).catch(() => {
         throw error; // which gets the reply
       });
-      const { messages } = this.session.history;
-      const isThere = [...messages, ...added].some(({ id }) => id === question?.id);
-      if (!isThere) throw error; // an edit of another tab has removed the question
-      return this.#append(added, { seen: messages }, question, limits, tries - 1);
+      const { messages: others } = this.session.history;
+      const isIn = (all: readonly ConversationMessage[], one: ConversationMessage): boolean =>
+        all.some(({ id, content }) => id === one.id && content === one.content);
+      const isAdded = question === undefined || isIn(added, question);
+      if (!isAdded && !isIn(others, question)) throw error; // another tab has edited the question
+      // What is there was stored by another process, or by a store that had committed before it reported the conflict.
+      const missing = withNewIds(
+        added.filter((one) => !isIn(others, one)),
+        others,
+      );
+      if (missing.length === 0) return { messages: [...added], removed: [] };
+      const stored = await this.#append(missing, { seen: others }, isAdded ? undefined : question, limits, tries - 1);
+      const rest = [...stored.messages];
+      return { messages: added.map((one) => (isIn(others, one) ? one : (rest.shift() ?? one))), removed: [] };
     }
   }
 

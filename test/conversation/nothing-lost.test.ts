@@ -1,0 +1,211 @@
+import {
+  ConversationConflictError,
+  type ConversationMessage,
+  type ConversationOptions,
+  type ConversationStore,
+  ConversationStoreError,
+  createConversation,
+  memoryStore,
+} from 'context-gateway/conversation';
+import { expect, test, vi } from 'vitest';
+import { failureOf } from '../helpers/service.js';
+import { chatWorld, gate, smallTalk } from './world.js';
+
+const user = (content: string, id?: string): ConversationMessage => ({ role: 'user', content, id });
+const assistant = (content: string, id?: string): ConversationMessage => ({ role: 'assistant', content, id });
+
+/** A conversation without a service, as one of several tabs on one store. */
+function talkWith(store: ConversationStore, more: Partial<ConversationOptions> = {}) {
+  const world = chatWorld();
+  const { gateway } = world;
+  const open = () => createConversation({ gateway, conversationId: 'talk', model: 'atlas-small', ...more, store });
+  return { ...world, talk: open(), open };
+}
+
+const textsIn = async (store: ConversationStore): Promise<string[]> =>
+  ((await store.load('talk'))?.messages ?? []).map(({ content }) => content);
+
+const numbered = (messages: readonly ConversationMessage[]) =>
+  messages.map((message, at) => ({ ...message, id: message.id ?? `n${at}` }));
+
+/** Forty messages about the weather, one about the lamp among them, and a question about it that is stored. */
+const withLamp = () =>
+  numbered([...smallTalk(10), user('The lamp of the pier is red.', 'lamp'), ...smallTalk(30, 10), user(LAMP, 'q')]);
+const LAMP = 'Before the ferry company orders paint, brushes and ladders from Bergen: which lamp do we have there?';
+
+test.each([
+  { how: 'sent again', ask: (talk: Talk) => talk.send([user(LAMP, 'q')]) },
+  { how: 'answered by regenerate', ask: (talk: Talk) => talk.regenerate().final() },
+  { how: 'passed to buildMessages', ask: (talk: Talk) => talk.buildMessages([user(LAMP, 'q')]) },
+])('a stored question that is $how finds what answers it, and is in the prompt once', async ({ ask }) => {
+  const search = () => [{ id: 'q' }, { id: 'lamp' }]; // the app's own finds the question too
+  for (const more of [{}, { search }]) {
+    const { talk } = talkWith(memoryStore({ talk: withLamp() }), { tokenBudget: 300, reserveOutput: 50, ...more });
+
+    const { report } = await ask(talk);
+
+    expect(report.recalled.map(({ id }) => id)).toContain('lamp');
+    expect(report.recalled.map(({ id }) => id)).not.toContain('q');
+  }
+});
+type Talk = ReturnType<typeof createConversation>;
+
+test('a question that is recorded, and then passed to buildMessages, is in the prompt once', async () => {
+  const { talk } = talkWith(memoryStore());
+  await talk.record([user('One?', 'q')]);
+
+  const { chatMessages } = await talk.buildMessages([user('One?', 'q')]);
+
+  expect(chatMessages).toEqual([{ role: 'user', content: 'One?' }]);
+});
+
+test.each([
+  {
+    because: 'its question may be another',
+    history: [user('Zero?', 'q0'), user('One?', 'q1'), assistant('Zero.', 'r0')],
+  },
+  {
+    because: 'it is one of two',
+    history: [user('One?', 'q1'), assistant('One.', 'r1'), assistant('Another tab.', 'r2')],
+  },
+])('a question that is sent again removes no reply if $because', async ({ history }) => {
+  const store = memoryStore({ talk: history });
+
+  const { text } = await talkWith(store).talk.send([user('One?', 'q1')]);
+
+  expect(await textsIn(store)).toEqual([...history.map(({ content }) => content), text]);
+});
+
+test('a reply is not stored after a question that another tab has edited meanwhile', async () => {
+  const store = memoryStore();
+  const { talk, open, onRequest } = talkWith(store);
+  const slow = gate();
+  onRequest(({ url }) => (url.endsWith('/completions') ? slow.passed : undefined));
+  const turn = talk.send([user('The lamp is red. Which?', 'q')]);
+  await vi.waitFor(async () => expect(await textsIn(store)).toHaveLength(1), { timeout: 30_000 });
+
+  await open().record([user('The lamp is blue. Which?', 'q')], { text: 'Blue.' });
+  slow.open();
+  const error = await failureOf(turn);
+
+  expect(error).toBeInstanceOf(ConversationConflictError);
+  expect(error).toMatchObject({ turn: { text: expect.stringMatching(/./) } });
+  expect(await textsIn(store)).toEqual(['The lamp is blue. Which?', 'Blue.']);
+});
+
+test('what two tabs record at once is stored once', async () => {
+  const store = memoryStore();
+  const { open } = talkWith(store);
+  const both = [open(), open()];
+
+  await Promise.all(both.map((talk) => talk.record([user('One?', 'q')])));
+  await Promise.all(both.map((talk) => talk.record([user('One?', 'q')], { text: 'Yes.', id: 'r' })));
+
+  expect(await textsIn(store)).toEqual(['One?', 'Yes.']);
+});
+
+test('a reply is stored once by a store that commits, repeats itself, and reports a conflict', async () => {
+  const store = memoryStore();
+  const append: ConversationStore['append'] = async (...turn) => {
+    await store.append(...turn);
+    return store.append(...turn);
+  };
+  const { talk } = talkWith({ ...store, append });
+
+  await talk.record([user('One?', 'q')], { text: 'Yes.' });
+
+  expect(await textsIn(store)).toEqual(['One?', 'Yes.']);
+});
+
+test('two messages that get one id are both stored, with two', async () => {
+  const store = memoryStore();
+  const { open } = talkWith(store);
+
+  await Promise.all(['One?', 'Two?'].map((text) => open().record([user(text, 'q')])));
+
+  const ids = (await store.load('talk'))?.messages.map(({ id }) => id) ?? [];
+  expect((await textsIn(store)).sort()).toEqual(['One?', 'Two?']);
+  expect(new Set(ids).size).toBe(2);
+});
+
+test('without append, a question that the app has stored is sent', async () => {
+  const { talk, prompts } = talkWith({ load: () => ({ messages: [user('One?', 'q')] }) });
+
+  expect((await talk.send([user('One?', 'q')])).text).not.toBe('');
+  expect(prompts[0]?.messages).toEqual([{ role: 'user', content: 'One?' }]);
+});
+
+test('a stop while the question is stored waits until it is', async () => {
+  const store = memoryStore();
+  const stop = new AbortController();
+  const append: ConversationStore['append'] = async (...turn) => {
+    stop.abort();
+    await new Promise((resolve) => setImmediate(resolve));
+    return store.append(...turn);
+  };
+  const { talk, open, prompts } = talkWith({ ...store, append });
+
+  expect(await failureOf(talk.send('One?', { signal: stop.signal }))).toMatchObject({ name: 'AbortError' });
+  expect(await textsIn(store)).toEqual(['One?']);
+  expect(prompts).toEqual([]);
+  expect(await open().send('Two?')).toMatchObject({ stopped: false }); // no conflict
+});
+
+test('a turn that was stopped before stores nothing', async () => {
+  const store = memoryStore();
+  const { talk } = talkWith(store);
+
+  expect(await failureOf(talk.send('One?', { signal: AbortSignal.abort() }))).toMatchObject({ name: 'AbortError' });
+  expect(await textsIn(store)).toEqual([]);
+});
+
+test('a stop while the reply is stored is no error', async () => {
+  const store = memoryStore();
+  const stop = new AbortController();
+  const append: ConversationStore['append'] = async (...turn) => {
+    if (turn[1][0]?.role === 'assistant') stop.abort();
+    await new Promise((resolve) => setImmediate(resolve));
+    return store.append(...turn);
+  };
+
+  const { text } = await talkWith({ ...store, append }).talk.send('One?', { signal: stop.signal });
+
+  expect(await textsIn(store)).toEqual(['One?', text]);
+});
+
+test('record without a reply refuses a changed text, because what follows it would be lost', async () => {
+  const store = memoryStore({ talk: [user('One?', 'q'), assistant('Yes.', 'r')] });
+
+  const error = await failureOf(talkWith(store).talk.record([user('One, edited?', 'q')]));
+
+  expect(error).toMatchObject({ name: 'RequestValidationError', message: expect.stringContaining('input[0].content') });
+  expect(await textsIn(store)).toEqual(['One?', 'Yes.']);
+});
+
+test('with newest: null, a page that shows no message conflicts only if there is one', async () => {
+  const store = memoryStore();
+  const { talk, open } = talkWith(store);
+
+  await talk.send('One?', { newest: null });
+
+  expect(await failureOf(open().send('Two?', { newest: null }))).toBeInstanceOf(ConversationConflictError);
+  expect(await textsIn(store)).toHaveLength(2);
+});
+
+test('half a character in an input is stored as a database can keep it', async () => {
+  const store = memoryStore();
+
+  await talkWith(store).talk.send('Half a smile: \ud83d');
+
+  expect((await textsIn(store))[0]).toBe('Half a smile: \ufffd');
+});
+
+test('the error of a turn that was recorded, and not stored, says nothing of a reply', async () => {
+  const store = memoryStore();
+  const append = () => Promise.reject(new Error('disk full'));
+
+  const error = await failureOf(talkWith({ ...store, append }).talk.record('One?', { text: 'Yes.' }));
+
+  expect(error).toBeInstanceOf(ConversationStoreError);
+  expect((error as ConversationStoreError).errorData.message).toBe('Your message could not be stored. Send it again.');
+});
