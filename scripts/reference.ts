@@ -264,16 +264,20 @@ function optionsPage(): string {
   return `# Options\n\n${NOTE}\n\nAll times are milliseconds.\n\n${sections.join('\n')}`;
 }
 
-/** The exported object types of a page, without the options of clients and calls. */
+function isType({ kind }: DeclarationReflection): boolean {
+  return kind === ReflectionKind.Interface || kind === ReflectionKind.TypeAlias;
+}
+
+/** The exported types of a page, without the options of clients and calls. */
 function typesPage(page: TypePage): string {
   const types = [...named.values()]
-    .filter(({ kind, name }) => kind === ReflectionKind.Interface && !OPTIONS.includes(name))
-    .filter((type) => typePageOf(type) === page)
+    .filter((type) => isType(type) && !OPTIONS.includes(type.name) && typePageOf(type) === page)
     .sort((a, b) => a.name.localeCompare(b.name, 'en'));
-  const sections = types.map(({ name, comment, children = [] }) => {
+  const sections = types.map(({ name, comment, type, children = [] }) => {
     const rows = children.map((field) => row(field.name, field)).join('\n');
     const table = rows === '' ? '' : `\n| field | type | |\n|---|---|---|\n${rows}\n`;
-    return `## ${name}\n\n${plain(comment?.summary ?? [])}\n${table}`;
+    const alias = type === undefined ? '' : `\n\`${nameOf(type)}\`${linksOf(type)}\n`;
+    return `## ${name}\n\n${plain(comment?.summary ?? [])}\n${alias}${table}`;
   });
   return `# ${page.title}\n\n${NOTE}\n\n${sections.join('\n')}`;
 }
@@ -288,7 +292,7 @@ function linksOf(type: SomeType | undefined): string {
   const names = new Set(nameOf(type).match(/\w+/g));
   const links = [...names].flatMap((name) => {
     const type = named.get(name);
-    if (type?.kind !== ReflectionKind.Interface) return [];
+    if (type === undefined || !isType(type)) return [];
     const file = OPTIONS.includes(name) ? 'options' : typePageOf(type).file;
     return `[${name}](${file}.md#${name.toLowerCase()})`;
   });

@@ -6,7 +6,7 @@ import { type ExpectedRequest, test } from 'context-gateway-emulator/vitest';
 import { build } from 'esbuild';
 import { afterAll, describe, expect, test as plain } from 'vitest';
 import { AT_LENGTH } from '../../test/helpers/endurance.js';
-import { runNode, runVitest, USER_PROGRAM } from '../../test/helpers/programs.js';
+import { builtURL, runNode, runVitest, USER_PROGRAM } from '../../test/helpers/programs.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PROMPT = { model: 'atlas-small', messages: [{ role: 'user' as const, content: 'The key is red. What is red?' }] };
@@ -210,4 +210,20 @@ describe('a finished test', async () => {
 
     await expect(gateway.presets.list()).rejects.toThrow();
   });
+});
+
+plain('an emulator listens beside a Hono server that has replaced Response', async () => {
+  const program = `
+    const { getRequestListener } = await import('@hono/node-server');
+    getRequestListener(() => new Response('ok'));
+    const { createEmulator } = await import('${builtURL('context-gateway-emulator')}');
+    const emulator = createEmulator();
+    const { url } = await emulator.listen();
+    const headers = { authorization: 'Bearer ' + emulator.apiKeys.secret };
+    console.log(await (await fetch(url + '/v1/presets', { headers })).text());
+    await emulator.close();`;
+
+  const { text } = await runNode(['--input-type=module', '-e', program]);
+
+  expect(text.trim()).toMatch(/^\{.*\}$/); // and no error beside it
 });

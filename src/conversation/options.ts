@@ -71,7 +71,7 @@ export interface ConversationOptions {
   onError?: ((error: unknown) => void) | undefined;
 }
 
-/** The user's new message, or several messages. The last one is the question. */
+/** The text of the user's new message, or several messages, of which the last one is the question. With ids, they can be sent again. */
 export type TurnInput = string | readonly ConversationMessage[];
 
 /** Options of one turn. */

@@ -4,7 +4,7 @@ import type { ConversationMessage, StoredMessage } from './model.js';
 import type { AppendPlace, ConversationState, ConversationStore } from './store.js';
 
 /**
- * Tests your own store against everything that conversations need of it: order, replacement in one step, conflicts between
+ * Tests your own store against what conversations need of it: order, fields, replacement in one step, conflicts between
  * processes, states. It works in any test runner, and stores in conversations with new ids.
  *
  * @throws {ConfigurationError} that names each rule that the store breaks, and what was seen

@@ -51,6 +51,8 @@ export async function listenOn(
           : undefined,
     },
   );
+  // Not cached any more: if the app's own Hono server has replaced `Response`, this one would be sent as well.
+  void RESPONSE_ALREADY_SENT.body;
   const server = createServer(listener);
   // Longer than any client's. If both ends close an idle connection at once, a request is lost.
   server.keepAliveTimeout = 75_000;

@@ -74,8 +74,9 @@ export class Conversation {
   /**
    * Sends the input and streams the reply: `for await (const text of conversation.stream('…'))`.
    *
-   * The input is stored before it is sent, and the reply when it ends, also if it was stopped. A message with an id and a text
-   * that are stored already is not stored again: a page can send a question once more that got no reply.
+   * The input is stored before it is sent, and the reply when it ends, also if it was stopped. Pass messages with ids,
+   * `[{ role, content, id }]`, and a page can send a question once more that got no reply: it is not stored again. If its reply
+   * is the only message after it, the new one replaces it. If it has a reply and other messages after that, it is a new message.
    *
    * @throws {ContextBudgetError} before anything is stored or sent, when the instructions, the pins and the input do not fit
    * @throws {ConversationStoreError} when the input cannot be stored (then nothing is sent), or the reply (then `turn` has it)
@@ -183,7 +184,8 @@ export class Conversation {
   }
 
   /**
-   * Builds the prompt for an input, to send with any client. Pass the reply to `record`.
+   * Builds the prompt for an input, to send with any client. Pass the reply to `record`. Give the input an id if you store it
+   * before: it is then in the prompt once.
    *
    * @example
    * ```ts
@@ -228,6 +230,7 @@ export class Conversation {
    * the user follows it, the reply replaces the stored one, and a changed text the stored text. Otherwise the turn is
    * appended, without messages that are already stored, unless all have a reply.
    *
+   * @throws {RequestValidationError} when a stored message has another text, and there is no reply
    * @throws {ConversationStoreError} when the turn cannot be stored
    * @example
    * ```ts
