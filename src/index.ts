@@ -1,4 +1,4 @@
-export { APIPromise } from './base/api-promise.js';
+export type { APIPromise } from './base/api-promise.js';
 export type { CompletionUsage, PartialChatCompletion } from './base/completion.js';
 export type { ErrorData } from './base/error-data.js';
 export type { ValidationIssue } from './base/issues.js';
@@ -58,6 +58,7 @@ export type {
   RequestEvent,
   ResponseEvent,
   RetryEvent,
+  SkippedEvent,
   StartEvent,
   StopReason,
   ValidationEvent,

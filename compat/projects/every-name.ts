@@ -2,7 +2,7 @@
 export { APIAbortError as context_gateway_APIAbortError } from 'context-gateway';
 export { APIConnectionError as context_gateway_APIConnectionError } from 'context-gateway';
 export { APIError as context_gateway_APIError } from 'context-gateway';
-export { APIPromise as context_gateway_APIPromise } from 'context-gateway';
+export { type APIPromise as context_gateway_APIPromise } from 'context-gateway';
 export { APITimeoutError as context_gateway_APITimeoutError } from 'context-gateway';
 export { type Area as context_gateway_Area } from 'context-gateway';
 export { type Attempt as context_gateway_Attempt } from 'context-gateway';
@@ -114,6 +114,7 @@ export { type Sent as context_gateway_Sent } from 'context-gateway';
 export { type ServerSentEvent as context_gateway_ServerSentEvent } from 'context-gateway';
 export { ServiceUnavailableError as context_gateway_ServiceUnavailableError } from 'context-gateway';
 export { type SessionHeader as context_gateway_SessionHeader } from 'context-gateway';
+export { type SkippedEvent as context_gateway_SkippedEvent } from 'context-gateway';
 export { type StandardResult as context_gateway_StandardResult } from 'context-gateway';
 export { type StandardSchema as context_gateway_StandardSchema } from 'context-gateway';
 export { type StartEvent as context_gateway_StartEvent } from 'context-gateway';
@@ -146,7 +147,6 @@ export const values_context_gateway: Record<keyof typeof import('context-gateway
   APIAbortError: 0,
   APIConnectionError: 0,
   APIError: 0,
-  APIPromise: 0,
   APITimeoutError: 0,
   AuthenticationError: 0,
   BadRequestError: 0,

@@ -1,5 +1,5 @@
 import { environmentListener } from '#platform';
-import { APIPromise } from '../base/api-promise.js';
+import { type APIPromise, apiPromise } from '../base/api-promise.js';
 import { ignoreErrors } from '../base/ignore-errors.js';
 import { ownProperties } from '../base/objects.js';
 import type { RateLimit, WithResponse } from '../base/response-info.js';
@@ -115,9 +115,9 @@ export class Transport {
     } catch (cause) {
       const unreadable = [{ path: [], message: 'an argument could not be read' }];
       const error = cause instanceof ContextGatewayError ? cause : new RequestValidationError(unreadable, { cause });
-      return new APIPromise<T>(Promise.reject(error));
+      return apiPromise<T>(Promise.reject(error));
     }
-    return new APIPromise(this.#run(call, read, streamed));
+    return apiPromise(this.#run(call, read, streamed));
   }
 
   #prepare(source: EndpointSource, given: RequestOptions | undefined, taken: AnySchema, streamed: boolean): Call {
@@ -286,7 +286,7 @@ export class Transport {
     const mayHaveWait = (rejected || status === 503) && mayBeRetried;
     const { text, isCut } = await readError(body, this.#client.shared.runtime, mayHaveWait);
     const error = errorIn(response, parseError(text), mayHaveWait && isCut ? MAX_BACKOFF : undefined);
-    attempt.release(observed(response, rejected, rejected ? error.retryAfter : undefined));
+    attempt.release(observed(response, rejected, rejected ? heldFor(error.retryAfter, call) : undefined));
     attempt.timeouts.check(); // if the call was ended meanwhile, that error takes precedence over the status
     return error;
   }
@@ -316,6 +316,13 @@ export class Transport {
 function observed({ rateLimit }: ServiceResponse, rejected: boolean, retryAfter?: number): RateLimitObservation {
   const { limit, remaining, resetAfter }: Partial<RateLimit> = rateLimit ?? {};
   return { limit, remaining, resetAfter, rejected, retryAfter };
+}
+
+/** Nobody means a wait of a day or more. It ends the call that met it, and holds the others no longer than they would wait. */
+const A_DAY = 86_400_000;
+
+function heldFor(asked: number | undefined, { maxRetryAfter }: Call): number | undefined {
+  return asked === undefined || asked < A_DAY ? asked : maxRetryAfter;
 }
 
 /** Waits for a credential function, at most as long as an attempt may take. */

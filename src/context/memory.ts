@@ -1,4 +1,4 @@
-import { APIPromise } from '../base/api-promise.js';
+import { type APIPromise, apiPromise } from '../base/api-promise.js';
 import type { WithResponse } from '../base/response-info.js';
 import { Resource } from '../call/resource.js';
 import type { Transport } from '../call/transport.js';
@@ -103,7 +103,7 @@ export class Memory extends Resource {
    * ```
    */
   upsert(params: MemoryCreateParams, options?: RequestOptions): APIPromise<UserMemoryItem> {
-    return new APIPromise(this.#upsert(params, options));
+    return apiPromise(this.#upsert(params, options));
   }
 
   /**

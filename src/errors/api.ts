@@ -27,7 +27,7 @@ export function isTemporary(status: number): boolean {
   return TEMPORARY.has(status);
 }
 
-const TEMPORARY = new Set([408, 425, 429, 500, 502, 503, 504]);
+const TEMPORARY = new Set([408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529, 530]);
 
 /** The service responded with an error. Subclasses cover the common statuses. */
 export class APIError extends ContextGatewayError {

@@ -97,6 +97,13 @@ export interface ValidationEvent extends EventFacts {
   readonly issues: readonly ValidationIssue[];
 }
 
+/** A stream contains an event that is no chunk, such as a heartbeat. Emitted for the first one of a stream. */
+export interface SkippedEvent extends EventFacts {
+  readonly type: 'skipped';
+  /** Its name, if it has one. */
+  readonly event: string | undefined;
+}
+
 /** The call is over. Emitted once for every call that started, however it ends. All times are milliseconds. */
 export interface DoneEvent extends EventFacts {
   readonly type: 'done';
@@ -136,7 +143,7 @@ export interface DoneEvent extends EventFacts {
 /** An event that `onEvent` receives. */
 export type ClientEvent =
   | (StartEvent | RequestEvent | ResponseEvent | RetryEvent | FailureEvent)
-  | (QueuedEvent | DequeuedEvent | ValidationEvent | DoneEvent);
+  | (QueuedEvent | DequeuedEvent | ValidationEvent | SkippedEvent | DoneEvent);
 
 /** Called with the events of a client's calls. Errors that it throws are ignored. */
 export type Listener = (event: ClientEvent) => void;

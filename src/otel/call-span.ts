@@ -119,5 +119,7 @@ function attributesOf(event: Exclude<ClientEvent, StartEvent | DoneEvent>): Attr
       };
     case 'validation':
       return { [ATTRIBUTE.issues]: event.issues.length };
+    case 'skipped':
+      return {};
   }
 }

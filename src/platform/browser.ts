@@ -2,7 +2,7 @@ import type { ZodMiniType } from 'zod/mini';
 import { ConfigurationError } from '../errors/base.js';
 import type { Engine, EngineOptions, OutgoingRequest } from './engine.js';
 import { isBrowser } from './environment.js';
-import { type FetchRules, fetchEngine } from './fetch.js';
+import { type FetchRules, fetchEngine, noStore } from './fetch.js';
 
 export { formData as createForm } from './upload/form-data.js';
 export { isBrowser };
@@ -22,7 +22,7 @@ export const PAGE: FetchRules = {
     method,
     headers,
     body: (typeof body === 'object' ? body.asBlob() : body) ?? null,
-    ...(isBrowser() ? PAGE_INIT : { redirect: 'manual' }),
+    ...(isBrowser() ? PAGE_INIT : { redirect: 'manual', ...noStore() }),
   }),
   explain: whyInPage,
 };

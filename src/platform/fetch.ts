@@ -47,6 +47,7 @@ function exchangeOf(request: OutgoingRequest, fetch: Fetch, rules: FetchRules): 
     try {
       response = await fetch(request.origin + request.target, init);
     } catch (error) {
+      if (failure === undefined && isControlFlow(error)) throw error;
       const unexplained = rules.explain?.(error, request);
       throw failure ?? connectionError(error, exchange.progress, { ...failed, unexplained });
     }
@@ -65,6 +66,11 @@ function exchangeOf(request: OutgoingRequest, fetch: Fetch, rules: FetchRules): 
     send().then(resolve, reject);
   });
   return Object.assign(exchange, { head });
+}
+
+/** Next.js throws errors with a `digest` from `fetch` to make a page dynamic. It must get them back as they are. */
+function isControlFlow(error: unknown): boolean {
+  return typeof (error as { digest?: unknown } | undefined)?.digest === 'string';
 }
 
 /** A structural check, so that a Response of another realm or a polyfill works too. */
@@ -106,25 +112,38 @@ export function requestInit({ method, headers, body }: OutgoingRequest): Request
   const upload = typeof body === 'object' ? body : undefined;
   const whole = typeof body === 'object' ? body.asBlob() : body;
   const bytes = whole === undefined ? upload?.open?.() : undefined;
-  if (bytes === undefined) return { method, headers, body: whole ?? null, redirect: 'manual' };
+  if (bytes === undefined) return { method, headers, body: whole ?? null, redirect: 'manual', ...noStore() };
   const streamed: RequestInit & { duplex: 'half' } = {
     method,
     headers,
     body: streamOf(bytes[Symbol.asyncIterator]()),
     // With 'manual', Node keeps a second copy of a streamed body.
-    redirect: knowsRedirectError() ? 'error' : 'manual',
+    redirect: knows('redirect', 'error') ? 'error' : 'manual',
     duplex: 'half',
+    ...noStore(),
   };
   return streamed;
 }
 
-/** Whether the platform implements `redirect: 'error'`. workerd does not. */
-function knowsRedirectError(): boolean {
-  try {
-    return new Request('http://localhost', { redirect: 'error' }).redirect === 'error';
-  } catch {
-    return false;
+/** Nothing is cached: the `fetch` of Next.js 13 and 14 caches even POST. */
+export function noStore(): RequestInit {
+  return knows('cache', 'no-store') ? { cache: 'no-store' } : {};
+}
+
+const known = new Map<string, boolean>();
+
+/** Whether the platform implements an option of `fetch`. workerd does not have all, and rejects those. */
+function knows(name: 'redirect' | 'cache', value: string): boolean {
+  let isKnown = known.get(name);
+  if (isKnown === undefined) {
+    try {
+      isKnown = new Request('http://localhost', { [name]: value })[name] === value;
+    } catch {
+      isKnown = false;
+    }
+    known.set(name, isKnown);
   }
+  return isKnown;
 }
 
 /** Reads nothing ahead. */

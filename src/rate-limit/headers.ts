@@ -9,14 +9,14 @@ export function parseRateLimit(headers: HeaderSource, now: number, redactor?: Re
   const read = (name: string) => {
     const text = headers.get(`x-ratelimit-${name}`);
     const number = text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
-    return { number, raw: text === undefined || number !== undefined ? text : (redactor?.mask(text) ?? text) };
+    return { number, text, raw: text === undefined || number !== undefined ? text : (redactor?.mask(text) ?? text) };
   };
   const limit = read('limit');
   const remaining = read('remaining');
   const reset = read('reset');
   const raw = { limit: limit.raw, remaining: remaining.raw, reset: reset.raw };
   if ((raw.limit ?? raw.remaining ?? raw.reset) === undefined) return undefined;
-  const resetTime = epochOf(reset.number, now);
+  const resetTime = isOfKnownUnit(reset.text) ? timeOf(reset.text, now) : undefined;
   return {
     limit: limit.number,
     remaining: remaining.number,
@@ -31,35 +31,37 @@ export function parseRateLimit(headers: HeaderSource, now: number, redactor?: Re
  */
 export function longestWait(
   header: number | undefined,
-  inBody: unknown,
+  inBody: number | undefined,
   limit: RateLimit | undefined,
 ): number | undefined {
-  const waits = [header, retryAfterBody(inBody)].filter((wait) => wait !== undefined);
+  const waits = [header, inBody].filter((wait) => wait !== undefined);
   if (waits.length > 0) return Math.max(...waits);
   if (limit?.remaining !== 0) return undefined;
   const { resetAfter = 0 } = limit;
   return resetAfter > 0 && resetAfter <= MAX_WINDOW ? resetAfter : undefined;
 }
 
-/** The `Retry-After` header, in milliseconds. Proxies may add a second one: the largest valid value counts. */
+/**
+ * The wait of `Retry-After`, or of `retry-after-ms`, in milliseconds. Proxies may add a second one: the longest that can be
+ * read counts.
+ */
 export function parseRetryAfter(headers: HeaderSource, now: number): number | undefined {
-  const header = headers.get('retry-after');
-  if (header === undefined) return undefined;
-  const waits = retryAfterValues(header).flatMap((value) => {
-    if (/^\d+$/.test(value)) return Math.min(Number(value) * 1_000, Number.MAX_SAFE_INTEGER);
-    const date = parseHttpDate(value);
-    return date === undefined ? [] : Math.max(0, date - now);
-  });
+  const texts = valuesOf(headers.get('retry-after'));
+  for (const value of valuesOf(headers.get('retry-after-ms'))) texts.push(`${value}ms`);
+  const waits = texts.flatMap((text) => parseWait(text, now) ?? []);
   return waits.length === 0 ? undefined : Math.max(...waits);
 }
 
-/** Splits at commas, but not after the weekday of a date. */
-function retryAfterValues(header: string): string[] {
-  return header.match(/ *(?:[A-Z][a-z]+, )?[^,]+/g)?.map((value) => value.trim()) ?? [];
+/** The wait that a text or a number asks for, in milliseconds: seconds, a duration, or a time. */
+export function parseWait(value: unknown, now: number): number | undefined {
+  if (typeof value !== 'string' && typeof value !== 'number') return undefined;
+  const time = timeOf(String(value), now);
+  return time === undefined ? undefined : Math.max(0, Math.ceil(time - now));
 }
 
-function retryAfterBody(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value * 1_000 : undefined;
+/** Splits at commas, but not after the weekday of a date. */
+function valuesOf(header = ''): string[] {
+  return header.match(/ *(?:[A-Z][a-z]+, )?[^,]+/g)?.map((value) => value.trim()) ?? [];
 }
 
 /** The three date formats of HTTP. `Date.parse` would accept many others. */
@@ -85,10 +87,38 @@ export function serverTime(headers: HeaderSource, wallClock: number): number {
 /** All responses of a second have the same date. Parsing it takes 2 % of a call. */
 let last: { date: string; time: number | undefined } = { date: '', time: undefined };
 
-/** The unit is inferred from the size: delta seconds, epoch seconds or epoch milliseconds. */
-function epochOf(reset: number | undefined, now: number): number | undefined {
-  if (reset === undefined) return undefined;
-  if (reset < 1e6) return now + reset * 1_000;
-  if (reset >= 1e9 && reset < 1e11) return reset * 1_000;
-  return reset >= 1e12 && reset < 1e14 ? reset : undefined;
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const DURATION = /^(?:\d+(?:\.\d+)?(?:ms|[dhms]))+$/;
+const ISO_TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)$/;
+
+/**
+ * The time that a wait ends, in milliseconds since 1970: after so many seconds (`2.5`) or a duration (`1m30s`), or at a time, as
+ * Unix seconds or milliseconds, in ISO 8601 or as in HTTP. The size of a number tells its unit.
+ */
+function timeOf(text = '', now: number): number | undefined {
+  if (/^\d+(?:\.\d*)?$/.test(text)) {
+    const number = Number(text);
+    if (number >= 1e12) return Math.min(number, MAX_TIME);
+    return number < 1e9 ? now + number * 1_000 : number * 1_000;
+  }
+  if (DURATION.test(text)) {
+    const parts = text.match(/[\d.]+(?:ms|[dhms])/g) ?? [];
+    const length = parts.reduce(
+      (sum, part) => sum + Number.parseFloat(part) * (UNITS[part.replace(/[\d.]+/, '')] ?? 0),
+      0,
+    );
+    return Math.min(now + length, MAX_TIME);
+  }
+  const time = ISO_TIME.test(text) ? Date.parse(text) : parseHttpDate(text);
+  return Number.isNaN(time) ? undefined : time;
 }
+
+/** The numbers in between have been seen as seconds, as milliseconds and as times. */
+function isOfKnownUnit(text = ''): boolean {
+  const reset = Number(text);
+  if (Number.isNaN(reset)) return true;
+  return reset < 1e6 || (reset >= 1e9 && reset < 1e11) || (reset >= 1e12 && reset < 1e14);
+}
+
+/** The last time of a `Date`. */
+const MAX_TIME = 8.64e15;

@@ -87,9 +87,9 @@ export async function readError(
   }
 }
 
-/** The media type of a body, in lower case, if it is short and well-formed. */
+/** The media type of a body, in lower case, if it is short and well-formed; the first, if a proxy has added another. */
 export function mediaType(headers: HeaderSource): string | undefined {
-  return /^ *([\w.+-]+\/[\w.+-]{1,40}) *(;|$)/.exec(headers.get('content-type')?.toLowerCase() ?? '')?.[1];
+  return /^ *([\w.+-]+\/[\w.+-]{1,40}) *(;|,|$)/.exec(headers.get('content-type')?.toLowerCase() ?? '')?.[1];
 }
 
 /** Parses the JSON of a successful response. */

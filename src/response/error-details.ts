@@ -24,7 +24,7 @@ export function errorDetails(response: ServiceResponse, body: unknown, leastWait
   const { call, redactor, description } = context;
   const error = errorObject(body, (text) => redactor.quote(text));
   const sent = sentOf(status, body);
-  const said = error.message ?? excerpt(body, status, redactor);
+  const said = error.message ?? messageIn(body, redactor) ?? excerpt(body, status, redactor);
   const asked = response.retryAfter(error.retryAfter);
   const retryAfter = leastWait === undefined ? asked : Math.max(asked ?? 0, leastWait);
   const advice =
@@ -90,6 +90,7 @@ function errorObject(body: unknown, quote: (text: string) => string): ErrorObjec
   const fields = isObject(error) ? error : body;
   const textOf = (name: string): string | undefined => {
     const value = ownField(fields, name);
+    if (name === 'code' && typeof value === 'number') return String(value);
     return typeof value === 'string' ? quote(value) : undefined;
   };
   const retryAfter = ownField(fields, 'retry_after');
@@ -97,13 +98,37 @@ function errorObject(body: unknown, quote: (text: string) => string): ErrorObjec
   return { message: textOf('message'), type: textOf('type'), code: textOf('code'), param: textOf('param'), retryAfter };
 }
 
-/** The first words of a plain text or an HTML page, such as a proxy's error page. */
+/** Where proxies and frameworks put the message of an error, the most usual first. */
+const PLACES = ['message', 'Message', 'detail', 'title', 'errors', 'error', 'msg'];
+/** How deep they put it: `{ errors: [{ message }] }`. */
+const DEEPEST = 4;
+
+/** The message of an error in another form than the documented ones. */
+function messageIn(body: unknown, redactor: Redactor, depth = 0): string | undefined {
+  if (depth > 0 && typeof body === 'string') return body.trim() === '' ? undefined : redactor.quote(body);
+  if (typeof body !== 'object' || body === null || depth > DEEPEST) return undefined;
+  for (const place of Array.isArray(body) ? ['0'] : PLACES) {
+    const message = messageIn(ownField(body, place), redactor, depth + 1);
+    if (message !== undefined) return message;
+  }
+  return undefined;
+}
+
+/** The first words of a plain text, of an HTML page, such as a proxy's error page, or of JSON without a message. */
 function excerpt(body: unknown, status: number, redactor: Redactor): string {
-  if (typeof body !== 'string') return '';
+  if (typeof body !== 'string') return isEmpty(body) ? '' : cut(redactor.quote(JSON.stringify(body)));
   const shown = body.replace(/<!--.*?(-->|$)|<(title|script|style)\b.*?(<\/\2[^<>]*>?|$)|<[a-z/!?][^<>]*>?/gis, ' ');
   const text = redactor.quote(unescaped(shown).replace(/\s+/g, ' ').trim());
   const line = text.startsWith(`${status} `) ? text.slice(4) : text; // the message already begins with it
-  return line.length > MAX_EXCERPT ? `${line.slice(0, MAX_EXCERPT)}…` : line;
+  return cut(line);
+}
+
+function isEmpty(body: unknown): boolean {
+  return body === undefined || body === null || Object.keys(Object(body)).length === 0;
+}
+
+function cut(text: string): string {
+  return text.length > MAX_EXCERPT ? `${text.slice(0, MAX_EXCERPT)}…` : text;
 }
 
 /** A 404 that is not the service's own error: `baseURL` is probably wrong. */

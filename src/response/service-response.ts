@@ -4,7 +4,7 @@ import type { Area } from '../errors/api.js';
 import type { CallDetails } from '../errors/call.js';
 import type { CallReporter } from '../events/reporter.js';
 import type { ResponseHead } from '../platform/engine.js';
-import { longestWait, parseRateLimit, parseRetryAfter, serverTime } from '../rate-limit/headers.js';
+import { longestWait, parseRateLimit, parseRetryAfter, parseWait, serverTime } from '../rate-limit/headers.js';
 import type { CallTimeouts } from '../request/timeouts.js';
 import { type AnySchema, findIssues, removeNulls, type Schema } from '../validation/schema-issues.js';
 import { unexpectedResponse } from '../validation/validate.js';
@@ -43,6 +43,8 @@ export class ServiceResponse {
   readonly rateLimit: RateLimit | undefined;
   /** The wait that its header asks for. */
   readonly #retryAfter: number | undefined;
+  /** By the service's clock. */
+  readonly #time: number;
 
   constructor(
     /** Replaced if its body was partly read. */
@@ -51,9 +53,9 @@ export class ServiceResponse {
   ) {
     const { redactor, timeouts } = context;
     const id = head.headers.get('x-request-id') ?? head.headers.get('request-id');
-    const now = serverTime(head.headers, timeouts.runtime.wallClock());
-    this.rateLimit = parseRateLimit(head.headers, now, redactor);
-    this.#retryAfter = parseRetryAfter(head.headers, now);
+    this.#time = serverTime(head.headers, timeouts.runtime.wallClock());
+    this.rateLimit = parseRateLimit(head.headers, this.#time, redactor);
+    this.#retryAfter = parseRetryAfter(head.headers, this.#time);
     this.requestId = id === undefined ? undefined : redactor.mask(id);
   }
 
@@ -66,7 +68,8 @@ export class ServiceResponse {
   retryAfter(inBody?: unknown): number | undefined {
     const { status } = this.head;
     // With other statuses, an empty window is not the reason, so its end is not the time to retry.
-    return longestWait(this.#retryAfter, inBody, status === 429 || status === 503 ? this.rateLimit : undefined);
+    const limit = status === 429 || status === 503 ? this.rateLimit : undefined;
+    return longestWait(this.#retryAfter, parseWait(inBody, this.#time), limit);
   }
 
   /**

@@ -10,9 +10,10 @@ import { reportsError } from '../response/body.js';
 import { errorDetails } from '../response/error-details.js';
 import type { ServiceResponse } from '../response/service-response.js';
 import { checkDepth } from '../validation/json.js';
-import type { ChatCompletionChunk } from '../wire/completions.js';
+import { findIssues } from '../validation/schema-issues.js';
+import { type ChatCompletionChunk, completionUsageSchema } from '../wire/completions.js';
 import type { CompletionForm, ExtendedTypes } from '../wire/form.js';
-import { EventReader, type ServerSentEvent } from './sse.js';
+import { BARE_LINE, EventReader, type ServerSentEvent } from './sse.js';
 
 /**
  * Decodes a stream event into a chunk, for services whose events have another form. Return `'done'` to end the
@@ -31,7 +32,7 @@ export type Next<Chunk> =
   | Chunk
   /** The completion is complete. */
   | 'done'
-  /** An event without a chunk. */
+  /** An event without a chunk, such as a heartbeat. */
   | 'skipped'
   /** The body has ended. Whether the completion is complete depends on its chunks. */
   | 'ended'
@@ -54,6 +55,7 @@ export class EventChunks<Types extends ExtendedTypes> implements ChunkSource<Typ
   readonly #schema: CompletionForm<Types>['chunk'];
   readonly #decode: DecodeChunk | undefined;
   readonly #repeated = repeatedChunk<Types['chunk']>();
+  #hasSkipped = false;
 
   constructor(
     private readonly response: ServiceResponse,
@@ -72,7 +74,16 @@ export class EventChunks<Types extends ExtendedTypes> implements ChunkSource<Typ
     const { ended } = this.#events;
     const event = this.#events.next();
     if (event === undefined) return ended ? 'ended' : undefined;
-    return this.#read(event, ended) ?? 'skipped';
+    return this.#read(event, ended) ?? this.#skip(event);
+  }
+
+  /** The first skipped event is reported, in case something else than heartbeats is skipped. */
+  #skip({ event }: ServerSentEvent): 'skipped' {
+    const { call, redactor } = this.response.context;
+    if (!this.#hasSkipped && this.#decode === undefined)
+      call?.reporter?.emit({ type: 'skipped', event: event === undefined ? undefined : redactor.mask(event) });
+    this.#hasSkipped = true;
+    return 'skipped';
   }
 
   /**
@@ -83,13 +94,15 @@ export class EventChunks<Types extends ExtendedTypes> implements ChunkSource<Typ
     const plain = event.event === undefined && this.#decode === undefined;
     const repeated = plain ? this.#repeated?.recognise(event.data) : undefined;
     if (repeated !== undefined) return repeated;
-    if (event.data.trim() === '[DONE]') return 'done';
-    if (event.event === 'error') throw reportedError(tryJson(event.data) ?? event.data, this.response);
+    const data = event.data.trim();
+    if (data === '[DONE]') return 'done';
+    if (event.event === 'error') throw reportedError(tryJson(data) ?? data, this.response);
     const value = this.#decode === undefined ? parsed(event, cut) : decoded(event, cut, this.#decode);
     if (value === undefined || value === 'done') return value;
     if (this.#decode === undefined) {
       if (reportsError(value) || isBareError(value)) throw reportedError(value, this.response);
-      useDelta(value);
+      if (!isChunk(value)) return undefined;
+      tidy(value as Record<string, unknown>);
     }
     const chunk = value as Types['chunk']; // checked in the next line, or reported and returned as it is
     if (this.response.check(this.#schema, value) && plain) this.#repeated?.learn(event.data, chunk);
@@ -97,14 +110,16 @@ export class EventChunks<Types extends ExtendedTypes> implements ChunkSource<Typ
   }
 }
 
-function parsed({ data }: ServerSentEvent, cut: boolean): object | undefined {
+function parsed({ event = 'message', data }: ServerSentEvent, cut: boolean): Record<string, unknown> | undefined {
   const value = tryJson(data);
   if (isObject(value)) return checkDepth(value, data);
-  if (cut) return undefined;
+  // Heartbeats, and events that EventSource would not call messages.
+  if (cut || event !== 'message' || value === null || data.trim() === '') return undefined;
   throw new ResponseValidationError('The stream contains an event that is not a JSON object.', { body: data });
 }
 
 function decoded(event: ServerSentEvent, cut: boolean, decode: DecodeChunk): ChatCompletionChunk | 'done' | undefined {
+  if (event.event === BARE_LINE) return undefined;
   const body = event.data;
   let chunk: ReturnType<DecodeChunk>;
   try {
@@ -124,9 +139,16 @@ function decoded(event: ServerSentEvent, cut: boolean, decode: DecodeChunk): Cha
   });
 }
 
-/** `{ "error": "…" }` in the place of a chunk. */
+/** `{ "error": "…" }`, or `{ "message": "…", "code": … }`, in the place of a chunk. */
 function isBareError(value: object): boolean {
-  return 'error' in value && typeof ownField(value, 'error') === 'string' && !Object.hasOwn(value, 'choices');
+  if (Object.hasOwn(value, 'choices') || Object.hasOwn(value, 'usage')) return false;
+  const isCoded = ownField(value, 'code') !== undefined && typeof ownField(value, 'message') === 'string';
+  return isCoded || typeof ownField(value, 'error') === 'string';
+}
+
+/** Whether an object has what a chunk is for. Others, such as `{ "type": "ping" }`, are skipped. */
+function isChunk(value: object): boolean {
+  return (ownField(value, 'choices') ?? ownField(value, 'usage') ?? null) !== null;
 }
 
 /** The status is that of a success, so it is removed from the message. */
@@ -137,12 +159,19 @@ function reportedError(body: unknown, response: ServiceResponse): APIError | Str
   return new StreamError(status, { ...details, message: details.message.replace(`${status} `, '') });
 }
 
-/** Some services stream `message` instead of `delta`. */
-export function useDelta(value: object): void {
-  if (!('choices' in value) || !Array.isArray(value.choices)) return;
-  for (const choice of value.choices) {
-    if (isObject(choice) && choice.delta === undefined && choice.message !== undefined) {
-      choice.delta = choice.message;
-    }
+/**
+ * Gives a chunk the documented form where services differ: `message` in place of `delta`, no `choices` beside `usage`, usage
+ * that is not whole. No reply is worth less for that.
+ */
+export function tidy(chunk: Record<string, unknown>): void {
+  const { usage } = chunk;
+  if (usage !== undefined && findIssues(completionUsageSchema, usage) !== undefined) chunk.usage = undefined;
+  chunk.choices ??= [];
+  const { choices } = chunk;
+  if (!Array.isArray(choices)) return;
+  for (const choice of choices) {
+    if (!isObject(choice)) continue;
+    choice.delta ??= choice.message ?? {};
+    if (choices.length === 1) choice.index ??= 0;
   }
 }

@@ -3,7 +3,7 @@ import type { ByteSource } from '../platform/engine.js';
 import { mediaType, readError, readJson } from '../response/body.js';
 import type { ServiceResponse } from '../response/service-response.js';
 import type { ExtendedTypes } from '../wire/form.js';
-import { type ChunkSource, EventChunks, type StreamForm, useDelta } from './chunk.js';
+import { type ChunkSource, EventChunks, type StreamForm, tidy } from './chunk.js';
 import { ChatCompletionStream } from './completion-stream.js';
 import { StreamOwner } from './stream-owner.js';
 
@@ -20,8 +20,9 @@ export async function openStream<Types extends ExtendedTypes>(
   const { status, headers } = response.head;
   // From its headers on, a stream has its own timeout, so that an unread one does not hold its connection forever.
   timeouts.startIdle();
-  if (mediaType(headers) !== EVENTS) timeouts.progressed(); // it is read here
-  const type = headers.get('content-type') ? mediaType(headers) : await sniff(response);
+  const said = mediaType(headers);
+  if (said !== EVENTS) timeouts.progressed(); // it is read here
+  const type = status !== 200 || said === EVENTS ? said : await sniff(response, said);
   const read = (chunks: ChunkSource<Types['chunk']>) =>
     new ChatCompletionStream(new StreamOwner(response, form, chunks));
   if (status === 200 && type === EVENTS) return read(new EventChunks(response, form));
@@ -35,14 +36,21 @@ export async function openStream<Types extends ExtendedTypes>(
   throw notAStream(status, type, text);
 }
 
-/** Without a content type, the first bytes of the body decide. */
-async function sniff(response: ServiceResponse): Promise<string> {
+/** With another content type or none, the first bytes of the body decide: functions and proxies lose the type of a stream. */
+async function sniff(response: ServiceResponse, said: string | undefined): Promise<string | undefined> {
   const { body } = response.head;
-  const first = await body.read();
-  const start = new TextDecoder().decode(first).trimStart();
-  response.head = { ...response.head, body: prefixed(first, body) };
+  const read: Uint8Array[] = [];
+  const decoder = new TextDecoder();
+  let start = '';
+  for (let bytes = await body.read(); bytes !== undefined; bytes = await body.read()) {
+    read.push(bytes);
+    start = (start + decoder.decode(bytes, { stream: true })).trimStart();
+    if (start.length >= 'event:'.length) break;
+  }
+  response.head = { ...response.head, body: prefixed(read, body) };
   if (start.startsWith('{')) return 'application/json';
-  return start.startsWith('<') ? 'text/html' : EVENTS;
+  if (/^(?:data|event|id|retry)? *:/.test(start)) return EVENTS;
+  return said ?? (start.startsWith('<') ? 'text/html' : EVENTS);
 }
 
 /** Reads a whole completion as one chunk. */
@@ -53,7 +61,7 @@ async function readChunk<Types extends ExtendedTypes>(
   const body = await readJson(response);
   response.check(completion, body);
   const chunk = { ...(body as object), object: 'chat.completion.chunk' };
-  useDelta(chunk);
+  tidy(chunk);
   return chunk as Types['chunk']; // checked three lines above, or reported and returned as it is
 }
 
@@ -70,16 +78,11 @@ function notAStream(status: number, type: string | undefined, text: string): Res
 }
 
 /** The bytes that were already read, then the rest. */
-function prefixed(first: Uint8Array | undefined, rest: ByteSource): ByteSource {
-  let pending = first;
+function prefixed(pending: Uint8Array[], rest: ByteSource): ByteSource {
   return {
-    read: () => {
-      const bytes = pending;
-      pending = undefined;
-      return bytes ?? rest.read();
-    },
+    read: () => pending.shift() ?? rest.read(),
     cancel: (error) => {
-      pending = undefined;
+      pending.length = 0;
       rest.cancel(error);
     },
   };

@@ -15,6 +15,9 @@ const UNKNOWN_LINE = 1024;
 /** Bytes parsed at a time, so that one large network chunk does not become a hundred thousand objects at once. */
 const SLICE = 8 * 1024;
 
+/** The name of a line of JSON that is in no event: some services report an error that way. */
+export const BARE_LINE = 'bare line';
+
 const NOTHING = new Uint8Array();
 
 /** Parses bytes into events. When `next` returns `undefined`, pass the next bytes to `feed`. */
@@ -34,8 +37,9 @@ export class EventReader {
     this.#parser = createParser({
       onEvent: (event) => this.#events.push(event),
       // The parser creates an error for every unknown line, which takes a thousand times as long as parsing its bytes.
-      onError: () => {
+      onError: ({ line }) => {
         this.#sinceEvent += UNKNOWN_LINE;
+        if (line?.startsWith('{')) this.#events.push({ event: BARE_LINE, data: line });
       },
     });
     // The parser strips a byte order mark from its first input, but also mistakes three other characters for one. The

@@ -75,8 +75,8 @@ export class StreamOwner<Types extends ExtendedTypes> {
     while (this.isOpen) {
       const next = this.source.next();
       if (next === undefined) return undefined;
+      if (next === 'skipped') continue; // as a comment, it does not reset the idle timeout
       this.#stopWaiting();
-      if (next === 'skipped') continue;
       if (next !== 'done' && next !== 'ended') return this.#add(next);
       // Without `[DONE]`, the completion is complete if every choice has its `finish_reason`.
       if (next === 'ended' && !this.#accumulator.finished) throw new StreamTruncatedError();

@@ -165,7 +165,7 @@ describe('a 404', () => {
     },
     { body: 'default backend - 404', says: '404 default backend - 404. ' },
     { body: '', says: '404 ' },
-    { body: '{"detail":"Not Found"}', says: '404 ' },
+    { body: '{"detail":"Not Found"}', says: '404 Not Found. ' },
   ])('a 404 that does not come from the service shows where the request went: $body', async ({ body, says }) => {
     answers(text(body, { status: 404 }));
 
@@ -227,6 +227,35 @@ describe('the advice to try again', () => {
 
     answers(json(body, { status, headers: { 'retry-after': '7' } }));
     expect(String(await failureOf(create()))).toContain(`${status} no. Try again in 7 s`);
+  });
+});
+
+describe('the message of an error', () => {
+  test.each([
+    { body: { detail: 'No such model' }, says: 'No such model' },
+    { body: { detail: [{ loc: ['body'], msg: 'field required', type: 'missing' }] }, says: 'field required' },
+    { body: { title: 'Forbidden', detail: 'Your plan has no such model' }, says: 'Your plan has no such model' },
+    { body: { title: 'Forbidden', status: 502 }, says: 'Forbidden' },
+    { body: { Message: 'Not authorized' }, says: 'Not authorized' },
+    { body: { success: false, errors: [{ code: 10_000, message: 'Bad token' }] }, says: 'Bad token' },
+    { body: { errors: ['Bad token'] }, says: 'Bad token' },
+    { body: [{ error: { code: 502, message: 'Quota exceeded' } }], says: 'Quota exceeded' },
+    { body: { error: { detail: 'Quota exceeded' } }, says: 'Quota exceeded' },
+    { body: { status: 'down', since: 5 }, says: '{"status":"down","since":5}' },
+    { body: { errors: [] }, says: '{"errors":[]}' },
+    ...[{}, [], null, '', { message: '' }].map((body) => ({ body, says: 'The response contains no message' })),
+  ])('in $body is $says', async ({ body, says }) => {
+    answers(json(body, { status: 502 }));
+
+    const { message } = (await failureOf(create())) as APIError;
+
+    expect(message.replace(/\.$/, '')).toBe(`502 ${says} (POST /v1/chat/completions)`);
+  });
+
+  test('names a code that is a number', async () => {
+    answers(json({ error: { message: 'Busy', code: 1301 } }, { status: 502 }));
+
+    expect(await failureOf(create())).toMatchObject({ code: '1301' });
   });
 });
 
@@ -348,11 +377,13 @@ describe('retry_after in the body', () => {
     [1, 1_000],
     [60, 60_000],
     [-1, undefined],
-    [1.5, undefined],
-    ['5', undefined],
+    [1.5, 1_500],
+    ['5', 5_000],
+    ['1m30s', 90_000],
+    ['soon', undefined],
     [null, undefined],
     [undefined, undefined],
-    [1e12, 1e15],
+    [1e12, 0], // a time in 2001
   ])('%j is %j ms', async (retry_after, expected) => {
     answers(json({ error: { message: 'busy', type: 'rate_limit_error', retry_after } }, { status: 429 }));
 

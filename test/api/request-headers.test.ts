@@ -27,7 +27,8 @@ describe.each(engines)('a request sent through $engine', ({ engine, options }) =
     service.close();
   });
   /** Headers that the platform's fetch adds to every request. */
-  const platform = engine === 'fetch' ? ['accept-encoding', 'accept-language', 'sec-fetch-mode'] : [];
+  const platform =
+    engine === 'fetch' ? ['accept-encoding', 'accept-language', 'cache-control', 'pragma', 'sec-fetch-mode'] : [];
   const always = ['accept', 'authorization', 'connection', 'host', 'user-agent', ...platform];
 
   test('has only authorization, accept and user-agent, and no custom header, if it has no body', async () => {

@@ -31,8 +31,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: 'the hint in a body is not read',
     module: 'src/rate-limit/headers.ts',
-    place: "return typeof value === 'number' &&",
-    instead: "return typeof value === 'never' &&",
+    place: 'const waits = [header, inBody].filter',
+    instead: 'const waits = [header].filter',
     invariant: 'I6',
     fault: '429 with a hint in its body',
   },

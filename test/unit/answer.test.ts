@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { APIPromise } from '../../src/base/api-promise.js';
+import { apiPromise } from '../../src/base/api-promise.js';
 import type { ResponseInfo, WithResponse } from '../../src/base/response-info.js';
 import { settled } from '../helpers/manual-runtime.js';
 
@@ -10,8 +10,8 @@ const response: ResponseInfo = {
   rateLimit: undefined,
   attempts: [],
 };
-const good = () => new APIPromise(Promise.resolve({ data: 5, response }));
-const bad = (reason: unknown) => new APIPromise<number>(Promise.reject(reason));
+const good = () => apiPromise(Promise.resolve({ data: 5, response }));
+const bad = (reason: unknown) => apiPromise<number>(Promise.reject(reason));
 
 describe('APIPromise', () => {
   test('resolves to its data any number of times', async () => {
@@ -28,7 +28,16 @@ describe('APIPromise', () => {
     expect(await good().then((data) => data + 1)).toBe(6);
     expect(await good().then()).toBe(5);
     expect(await good().finally(() => 'ignored')).toBe(5);
-    expect(Object.prototype.toString.call(good())).toBe('[object APIPromise]');
+  });
+
+  test('is a native promise, with nothing else than withResponse', async () => {
+    const call = good();
+
+    expect(call).toBeInstanceOf(Promise);
+    expect(Object.getPrototypeOf(call)).toBe(Promise.prototype);
+    expect(Reflect.ownKeys(call)).toEqual(['withResponse']);
+    expect(Symbol.asyncIterator in call).toBe(false); // libraries take what has one for a stream
+    expect(Reflect.ownKeys(call.then())).toEqual([]);
   });
 
   test('rejects with the original reason', async () => {
@@ -66,7 +75,7 @@ describe('APIPromise', () => {
       runs += 1;
       resolve({ data: runs, response });
     });
-    const call = new APIPromise(answer);
+    const call = apiPromise(answer);
 
     expect([await call, await call.withResponse(), await call.then((data) => data)]).toEqual([
       1,

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { longestWait, parseRateLimit, parseRetryAfter, serverTime } from '../../src/rate-limit/headers.js';
+import { longestWait, parseRateLimit, parseRetryAfter, parseWait, serverTime } from '../../src/rate-limit/headers.js';
 import { atLength } from '../helpers/endurance.js';
 import { anyString } from '../helpers/strings.js';
 
@@ -17,7 +17,7 @@ const source = (headers: Record<string, string | undefined>) => ({
 const hintOf = (headers: Record<string, string | undefined>, bodyHint?: unknown, wallClock = NOW) => {
   const given = source(headers);
   const now = serverTime(given, wallClock);
-  return longestWait(parseRetryAfter(given, now), bodyHint, parseRateLimit(given, now));
+  return longestWait(parseRetryAfter(given, now), parseWait(bodyHint, now), parseRateLimit(given, now));
 };
 
 describe('Retry-After', () => {
@@ -27,34 +27,54 @@ describe('Retry-After', () => {
     { value: ' 5\t', ms: 5_000, because: 'whitespace around it is trimmed' },
     { value: '007', ms: 7_000, because: 'leading zeros are allowed' },
     { value: '3600', ms: HOUR, because: 'seconds' },
-    { value: '99999999999', ms: 99_999_999_999_000, because: 'no upper limit applies here' },
-    { value: '9'.repeat(400), ms: Number.MAX_SAFE_INTEGER, because: 'the largest safe integer is the maximum' },
+    { value: '999999999', ms: 999_999_999_000, because: 'no upper limit applies here' },
+    { value: String(NOW / 1_000 + 30), ms: 30_000, because: 'from 1e9 on, a Unix time' },
+    { value: String(NOW + 30_000), ms: 30_000, because: 'from 1e12 on, a Unix time in milliseconds' },
+    { value: String(NOW / 1_000 - 30), ms: 0, because: 'a Unix time that has passed' },
+    { value: '9'.repeat(400), ms: 8.64e15 - NOW, because: 'the last time of a Date is the maximum' },
     { value: 'Thu, 15 Jan 2026 10:00:30 GMT', ms: 30_000, because: 'the preferred date' },
     { value: 'Thursday, 15-Jan-26 10:00:30 GMT', ms: 30_000, because: 'the date of RFC 850' },
     { value: 'Thu Jan 15 10:00:30 2026', ms: 30_000, because: 'the date of asctime' },
     { value: 'Thu Jan  8 10:00:30 2026', ms: 0, because: 'a past date of asctime, with a space-padded day' },
     { value: 'Thu, 15 Jan 2026 09:59:00 GMT', ms: 0, because: 'a date that has passed means now' },
-    { value: '5s', ms: undefined, because: 'a unit' },
+    { value: '5s', ms: 5_000, because: 'a duration' },
+    { value: '1m30s', ms: 90_000, because: 'a duration in parts' },
+    { value: '2h', ms: 2 * HOUR, because: 'hours' },
+    { value: '250ms', ms: 250, because: 'milliseconds' },
+    { value: '5 s', ms: undefined, because: 'no duration' },
     { value: '0x10', ms: undefined, because: 'hexadecimal' },
     { value: '1e9', ms: undefined, because: 'an exponent' },
     { value: '-5', ms: undefined, because: 'negative' },
     { value: '+5', ms: undefined, because: 'a sign' },
     { value: '', ms: undefined, because: 'empty' },
     { value: 'Infinity', ms: undefined, because: 'a word' },
-    { value: '5.5', ms: undefined, because: 'a fraction' },
+    { value: '5.5', ms: 5_500, because: 'a fraction' },
+    { value: '299.9997', ms: 300_000, because: 'a fraction of a millisecond, never rounded down' },
+    { value: '5.5.5', ms: undefined, because: 'no number' },
     { value: '5, 5', ms: 5_000, because: 'sent twice, as proxies do' },
     { value: '2, 5, 3', ms: 5_000, because: 'the largest of several' },
     { value: '5, x, -9', ms: 5_000, because: 'invalid ones are ignored' },
     { value: '5, Thu, 15 Jan 2026 10:00:30 GMT', ms: 30_000, because: 'a number and a date' },
     { value: 'Thursday, 15-Jan-26 10:00:30 GMT, 60', ms: 60_000, because: 'a date and a number' },
     { value: 'x, y', ms: undefined, because: 'none is valid' },
-    { value: '2026-01-15T10:00:30Z', ms: undefined, because: 'not an HTTP date' },
+    { value: '2026-01-15T10:00:30Z', ms: 30_000, because: 'ISO 8601' },
+    { value: '2026-01-15T10:00:30', ms: undefined, because: 'ISO 8601 without a time zone' },
     { value: 'Jan 15 2026', ms: undefined, because: 'a date that only Date.parse accepts' },
     { value: 'Thu, 15 Jan 2026 10:00:30', ms: undefined, because: 'no time zone' },
     { value: 'Thu, 99 Jan 2026 10:00:30 GMT', ms: undefined, because: 'no such day' },
     { value: '٥', ms: undefined, because: 'digits of another script' },
   ])('$value is $ms ms: $because', ({ value, ms }) => {
     expect(hintOf({ 'retry-after': value, date: DATE })).toBe(ms);
+  });
+
+  test.each([
+    { headers: { 'retry-after-ms': '250' }, ms: 250 },
+    { headers: { 'retry-after-ms': '250.5', 'retry-after': 'x' }, ms: 251 },
+    { headers: { 'retry-after-ms': '250', 'retry-after': '1' }, ms: 1_000 },
+    { headers: { 'retry-after-ms': '1500', 'retry-after': '1' }, ms: 1_500 },
+    { headers: { 'retry-after-ms': 'soon' }, ms: undefined },
+  ])('of $headers, the longest is $ms ms', ({ headers, ms }) => {
+    expect(hintOf({ ...headers, date: DATE })).toBe(ms);
   });
 });
 
@@ -67,7 +87,7 @@ describe('the retry hint', () => {
   ];
   const bodies = [
     { body: 20, value: 20_000 },
-    { body: '20', value: undefined },
+    { body: '20', value: 20_000 },
     { body: undefined, value: undefined },
   ];
   const windows = [
@@ -89,7 +109,7 @@ describe('the retry hint', () => {
     },
   );
 
-  test.each([-1, 1.5, '5', null, undefined, Number.NaN, Infinity, 1e300, {}, true])(
+  test.each([-1, '-5', 'soon', null, undefined, Number.NaN, Infinity, 1e300, {}, true])(
     'ignores retry_after: %s in a body',
     (value) => {
       expect(hintOf({}, value)).toBeUndefined();
@@ -153,7 +173,23 @@ describe('a local clock', () => {
 });
 
 describe('rate limit headers', () => {
-  test.each(['', ' ', '5, 5', '-1', '1.5', '1e3', '0x5', 'many', '9'.repeat(16), 'NaN', '５'])(
+  test.each([
+    { reset: '2.7', after: 2_700 },
+    { reset: '3s', after: 3_000 },
+    { reset: '1m30s', after: 90_000 },
+    { reset: '6m0s', after: 360_000 },
+    { reset: '20ms', after: 20 },
+    { reset: '2026-01-15T10:00:30Z', after: 30_000 },
+    { reset: '2026-01-15 11:00:30.5+01:00', after: 30_500 },
+  ])('with the reset $reset give a window of $after ms', ({ reset, after }) => {
+    expect(parseRateLimit(source({ 'x-ratelimit-reset': reset }), NOW)).toMatchObject({
+      resetAfter: after,
+      resetAt: new Date(NOW + after),
+      raw: { reset },
+    });
+  });
+
+  test.each(['', ' ', '5, 5', '-1', '1e3', '0x5', 'many', '9'.repeat(16), 'NaN', '５'])(
     'with the value %j leave their field undefined, and are kept in raw',
     (value) => {
       const names = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'];

@@ -61,19 +61,30 @@ describe('a call on a manual clock', () => {
     expect(await run()).toEqual(first);
   });
 
-  test.each(['60.001', '99999999999'])(
-    'fails at once for a hint of %s s, which is above maxRetryAfter',
+  test.each(['86400', '99999999999'])(
+    'holds other calls no longer than maxRetryAfter for a hint of %s s',
     async (hint) => {
-      const seconds = hint.includes('.') ? 61 : Number(hint);
-      const { client, runtime, sentAt } = clientFor([{ status: 429, headers: { 'retry-after': String(seconds) } }]);
+      const { client, runtime, sentAt } = clientFor([
+        { status: 429, headers: { 'retry-after': hint } },
+        { status: 200 },
+      ]);
+      await failureOf(client.integrations.list());
 
-      const error = await failureOf(client.integrations.list());
+      await outcomeOf(client.integrations.list(), runtime);
 
-      expect(error).toMatchObject({ name: 'RateLimitError', retryAfter: seconds * 1_000 });
-      expect(sentAt).toEqual([0]);
-      expect(runtime.now()).toBe(0);
+      expect(sentAt).toEqual([0, 60_000]);
     },
   );
+
+  test.each(['60.001', '999999999'])('fails at once for a hint of %s s, which is above maxRetryAfter', async (hint) => {
+    const { client, runtime, sentAt } = clientFor([{ status: 429, headers: { 'retry-after': hint } }]);
+
+    const error = await failureOf(client.integrations.list());
+
+    expect(error).toMatchObject({ name: 'RateLimitError', retryAfter: Number(hint) * 1_000 });
+    expect(sentAt).toEqual([0]);
+    expect(runtime.now()).toBe(0);
+  });
 
   test('fails at once for a hint beyond the deadline', async () => {
     const { client, sentAt } = clientFor([{ status: 503, headers: { 'retry-after': '5' } }], { deadline: 4_000 });

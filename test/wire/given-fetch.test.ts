@@ -74,6 +74,32 @@ describe("a user's fetch", () => {
     expect(runtime.timers.size).toBe(0);
   });
 
+  test("a user's fetch gets its control flow errors back, such as those of Next.js, after one attempt", async () => {
+    const dynamic = Object.assign(new Error('no-store fetch'), { digest: 'DYNAMIC_SERVER_USAGE' });
+    let sent = 0;
+    const fetch = wrong(async () => {
+      sent += 1;
+      throw dynamic;
+    });
+    const client = new GatewayClient({ baseURL: 'https://service.test', apiKey: KEY, fetch }, undefined, eager);
+
+    await expect(client.request(GET)).rejects.toBe(dynamic);
+    expect(sent).toBe(1);
+  });
+
+  test.each(['GET', 'POST'] as const)("a user's fetch that caches is told not to cache a %s", async (method) => {
+    let cache: string | undefined;
+    const fetch: Fetch = async (_, init) => {
+      cache = init?.cache;
+      return Response.json({});
+    };
+    const client = new GatewayClient({ baseURL: 'https://service.test', apiKey: KEY, fetch }, undefined, eager);
+
+    await client.request(method === 'GET' ? GET : { ...GET, method, body: {} });
+
+    expect(cache).toBe('no-store');
+  });
+
   const nowhere = new GatewayClient({ baseURL: 'http://127.0.0.1:1', apiKey: KEY, maxRetries: 0 }, undefined, eager);
   const refused = { error: { message: 'slow down', code: 'too_many' } };
   const refusing = new GatewayClient(

@@ -133,7 +133,7 @@ describe.each(engines)('$engine', ({ options }) => {
     world.server.answers(answer(200));
     await world.gateway(options).request({ method: 'POST', path: '/v1/things', body: {} });
 
-    const platform = ['accept-language', 'sec-fetch-mode', 'user-agent', 'accept-encoding'];
+    const platform = ['accept-language', 'sec-fetch-mode', 'user-agent', 'accept-encoding', 'cache-control', 'pragma'];
     const names = [...(world.server.turns[0]?.headers.keys() ?? [])].filter((name) => !platform.includes(name));
 
     expect(names.sort()).toEqual(['accept', 'authorization', 'connection', 'content-length', 'content-type', 'host']);

@@ -64,7 +64,9 @@ const rows: Row[] = [
   { kind: '408', behaviour: answer(408), error: 'APIError', sends: UNLESS_EFFECT },
   { kind: '500', behaviour: answer(500), error: 'InternalServerError', sends: UNLESS_EFFECT },
   { kind: '502', behaviour: answer(502), error: 'InternalServerError', sends: UNLESS_EFFECT },
-  { kind: '504', behaviour: answer(504), error: 'InternalServerError', sends: UNLESS_EFFECT },
+  ...[504, 520, 521, 522, 523, 524, 529, 530].map((status) => ({
+    ...{ kind: String(status), behaviour: answer(status), error: 'InternalServerError', sends: UNLESS_EFFECT },
+  })),
   { kind: '425', behaviour: answer(425), error: 'APIError', sends: [2, 2, 1] },
   ...[302, 400, 401, 402, 403, 404, 405, 409, 413, 415, 418, 422, 451, 501].map((status) => ({
     kind: String(status),

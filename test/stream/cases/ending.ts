@@ -512,27 +512,19 @@ export const endingCases: readonly StreamCase[] = [
       expect((error as ResponseValidationError).partial?.choices[0]?.message.content).toBe('The ');
     },
   },
-  ...[
-    { choices: {} },
-    { choices: [{ index: 0, delta: { content: 5 } }] },
-    { choices: [{ index: 0 }] },
-    { choices: [null] },
-    {},
-    [],
-    5,
-    'text',
-    null,
-  ].map((wrong) => ({
-    title: `throws for ${JSON.stringify(wrong)} instead of a chunk`,
-    answers: answer(EVENTS, text('The ') + event(wrong as object) + DONE),
-    run: throws(ResponseValidationError, { retryable: false }),
-  })),
+  ...[{ choices: {} }, { choices: [{ index: 0, delta: { content: 5 } }] }, { choices: [null] }, [], 5, 'text'].map(
+    (wrong) => ({
+      title: `throws for ${JSON.stringify(wrong)} instead of a chunk`,
+      answers: answer(EVENTS, text('The ') + event(wrong as object) + DONE),
+      run: throws(ResponseValidationError, { retryable: false }),
+    }),
+  ),
   {
     title: "delivers invalid chunks with validation: 'report', and reads on",
     answers: answer(
       EVENTS,
       text('The ') +
-        [{ choices: {} }, { choices: [null, { index: 0, delta: { content: 5 } }, { index: 'x', delta: {} }] }, {}]
+        [{ choices: {} }, { choices: [null, { index: 0, delta: { content: 5 } }, { index: 'x', delta: {} }] }]
           .map(event)
           .join('') +
         event(chunk([{ index: 0, delta: { content: 'Rhine.' } }], { created: 1.5 })) +
@@ -546,12 +538,12 @@ export const endingCases: readonly StreamCase[] = [
 
       expect(pieces.join('')).toBe('The Rhine.');
       expect((await stream.finalCompletion()).choices[0]?.message.content).toBe('The Rhine.');
-      expect(stream.metrics.chunks).toBe(5);
+      expect(stream.metrics.chunks).toBe(4);
     },
   },
   {
     title: "delivers any number of invalid chunks with validation: 'report'",
-    answers: answer(EVENTS, event({ choices: {} }).repeat(20) + event({ choices: null }).repeat(20) + RHINE),
+    answers: answer(EVENTS, event({ choices: {} }).repeat(20) + event({ choices: 1 }).repeat(20) + RHINE),
     options: { validation: 'report' },
     run: async (bench) => {
       const whole = await (await bench.open()).finalCompletion();
@@ -650,7 +642,7 @@ export const endingCases: readonly StreamCase[] = [
       ]);
     },
   },
-  ...[-1, 1e9, 0.5, '__proto__', null].map((index) => ({
+  ...[-1, 1e9, 0.5, '__proto__'].map((index) => ({
     title: `throws for a choice with index ${JSON.stringify(index)}`,
     answers: answer(EVENTS, text('The ') + event(chunk([{ index, delta: { content: 'x' } }]))),
     run: throws(ResponseValidationError, {}),

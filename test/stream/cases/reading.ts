@@ -55,14 +55,11 @@ export const readingCases: readonly StreamCase[] = [
       expect(stream.metrics.duration).toBeGreaterThan(30_000);
     },
   },
-  {
-    title: 'throws an idle timeout if only comments arrive',
-    answers: stream(
-      send(text('The ')),
-      ...Array.from({ length: 9 }, (): Step[] => [WAIT, send(': keep-alive\n\n')]).flat(),
-    ),
+  ...[': keep-alive\n\n', 'data:\n\n', 'event: ping\ndata: {"type":"ping"}\n\n'].map((beat) => ({
+    title: `throws an idle timeout if only ${JSON.stringify(beat)} arrives`,
+    answers: stream(send(text('The ')), ...Array.from({ length: 9 }, (): Step[] => [WAIT, send(beat)]).flat()),
     options: { streamIdleTimeout: IDLE },
-    run: async (bench) => {
+    run: async (bench: Bench) => {
       const iterator = (await bench.open())[Symbol.asyncIterator]();
       await iterator.next();
       const waiting = failureOf(iterator.next());
@@ -78,7 +75,7 @@ export const readingCases: readonly StreamCase[] = [
       expect(await waiting).toMatchObject({ name: 'APITimeoutError', kind: 'idle' });
       await expectNothingLeft(bench);
     },
-  },
+  })),
   {
     title: 'throws an idle timeout exactly when the stream was silent that long, with the partial completion',
     answers: SILENT,
