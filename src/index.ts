@@ -72,7 +72,14 @@ export { type MapOptions, type MapResult, mapCalls } from './gateway/map-calls.j
 export type { Preset, PresetExecuteParams, PresetListParams, PresetResult, Presets } from './gateway/presets.js';
 export type { OpenRecord } from './gateway/records.js';
 export type { Usage, UsageParams, UsageReport } from './gateway/usage.js';
-export type { DispatcherLike, EngineKind, ProgressListener } from './platform/engine.js';
+export type {
+  DispatcherLike,
+  EngineKind,
+  Fetch,
+  FetchInit,
+  FetchResponse,
+  ProgressListener,
+} from './platform/engine.js';
 export type { Permit, RateLimiter, RateLimitObservation } from './rate-limit/rate-limiter.js';
 export type { ClientOptions, Credential } from './request/client-options.js';
 export type { Method, Query } from './request/request.js';

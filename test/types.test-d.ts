@@ -28,6 +28,7 @@ import { APIError, APITimeoutError, ContextClient, extended, GatewayClient, Rate
 import { createAiSdkProvider } from 'context-gateway/ai-sdk';
 import { createConversation } from 'context-gateway/conversation';
 import { rollingSummarySchema, usageReportSchema } from 'context-gateway/schemas';
+import { fetch as undiciFetch } from 'undici';
 import { expectTypeOf } from 'vitest';
 import * as z from 'zod';
 
@@ -260,6 +261,11 @@ export function options(): void {
   new ContextClient({ apiKey: 'k' });
   // @ts-expect-error 'error' or 'report'
   new GatewayClient({ validation: 'strict' });
+  new GatewayClient({ fetch: globalThis.fetch });
+  new GatewayClient({ fetch: undiciFetch });
+  new GatewayClient({ fetch: (url, init) => globalThis.fetch(url, init) });
+  new GatewayClient({ fetch: async (url, { body }) => new Response(`${url} ${body}`) });
+
   // @ts-expect-error derived clients share the connections
   gateway.withOptions({ fetch: globalThis.fetch });
   // @ts-expect-error derived clients share the rate limiter

@@ -54,6 +54,9 @@ export { type ExtendedReply as context_gateway_ExtendedReply } from 'context-gat
 export { type ExtendedStreamedChatCompletion as context_gateway_ExtendedStreamedChatCompletion } from 'context-gateway';
 export { type ExtendedTypes as context_gateway_ExtendedTypes } from 'context-gateway';
 export { type FailureEvent as context_gateway_FailureEvent } from 'context-gateway';
+export { type Fetch as context_gateway_Fetch } from 'context-gateway';
+export { type FetchInit as context_gateway_FetchInit } from 'context-gateway';
+export { type FetchResponse as context_gateway_FetchResponse } from 'context-gateway';
 export { type FileRecord as context_gateway_FileRecord } from 'context-gateway';
 export { type FileUploadParams as context_gateway_FileUploadParams } from 'context-gateway';
 export { type Files as context_gateway_Files } from 'context-gateway';
@@ -236,6 +239,7 @@ export { type ReplyStream as conversation_ReplyStream } from 'context-gateway/co
 export { type SearchOptions as conversation_SearchOptions } from 'context-gateway/conversation';
 export { type SentPrompt as conversation_SentPrompt } from 'context-gateway/conversation';
 export { type StoredConversation as conversation_StoredConversation } from 'context-gateway/conversation';
+export { type StoredIds as conversation_StoredIds } from 'context-gateway/conversation';
 export { type StoredMessage as conversation_StoredMessage } from 'context-gateway/conversation';
 export { type StoredRow as conversation_StoredRow } from 'context-gateway/conversation';
 export { type SummaryDiff as conversation_SummaryDiff } from 'context-gateway/conversation';

@@ -15,6 +15,8 @@ const flat: Dialect<'v2'> = {
     inputTokens: reported?.prompt_tokens,
     outputTokens: reported?.completion_tokens,
     totalTokens: reported?.total_tokens,
+    ...(detail(reported, CACHED) !== undefined && { cachedInputTokens: detail(reported, CACHED) }),
+    ...(detail(reported, REASONING) !== undefined && { reasoningTokens: detail(reported, REASONING) }),
   }),
   finishReason: unify,
   warning: (setting, details) => ({ type: 'unsupported-setting', setting, details }),
@@ -22,13 +24,35 @@ const flat: Dialect<'v2'> = {
 
 const nested: Dialect<'v3'> & Dialect<'v4'> = {
   usage: (reported) => ({
-    inputTokens: { total: reported?.prompt_tokens, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
-    outputTokens: { total: reported?.completion_tokens, text: undefined, reasoning: undefined },
+    inputTokens: {
+      ...{ total: reported?.prompt_tokens, noCache: without(reported?.prompt_tokens, detail(reported, CACHED)) },
+      ...{ cacheRead: detail(reported, CACHED), cacheWrite: undefined },
+    },
+    outputTokens: {
+      ...{ total: reported?.completion_tokens, reasoning: detail(reported, REASONING) },
+      text: without(reported?.completion_tokens, detail(reported, REASONING)),
+    },
     ...(reported && { raw: { ...reported } }),
   }),
   finishReason: (raw, failed) => ({ unified: unify(raw, failed), raw }),
   warning: (feature, details) => ({ type: 'unsupported', feature, details }),
 };
+
+/** Where OpenAI reports the tokens of a prompt that were cached, and those of a reply that nobody reads. */
+const CACHED = ['prompt_tokens_details', 'cached_tokens'] as const;
+const REASONING = ['completion_tokens_details', 'reasoning_tokens'] as const;
+
+function detail(
+  reported: CompletionUsage | null | undefined,
+  [group, name]: readonly [string, string],
+): number | undefined {
+  const tokens: unknown = Object(Object(reported)[group])[name];
+  return typeof tokens === 'number' ? tokens : undefined;
+}
+
+function without(all: number | undefined, some: number | undefined): number | undefined {
+  return all === undefined || some === undefined ? undefined : all - some;
+}
 
 export const DIALECTS: { readonly [Version in Specification]: Dialect<Version> } = { v2: flat, v3: nested, v4: nested };
 

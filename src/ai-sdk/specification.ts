@@ -71,7 +71,13 @@ type Tokens = number | undefined;
 /** The types that differ between the versions. */
 interface Shapes {
   v2: {
-    usage: { inputTokens: Tokens; outputTokens: Tokens; totalTokens: Tokens };
+    usage: {
+      inputTokens: Tokens;
+      outputTokens: Tokens;
+      totalTokens: Tokens;
+      cachedInputTokens?: Tokens;
+      reasoningTokens?: Tokens;
+    };
     finishReason: UnifiedFinishReason;
     warning: { type: 'unsupported-setting'; setting: string; details?: string };
   };

@@ -1,3 +1,4 @@
+import { newToolCallId } from '../base/tool-call-id.js';
 import { ResponseValidationError, type ToolCallDelta } from '../index.js';
 
 /** The parts of a stream about calls of tools, the same in every version of the AI SDK. */
@@ -32,12 +33,14 @@ export class ToolInputs {
     }
   }
 
-  /** @throws {ResponseValidationError} when a call never got its id or name */
+  /** @throws {ResponseValidationError} when a call never got its name */
   *end(): Generator<ToolPart, undefined> {
-    for (const { id, name, input, started } of this.#calls.values()) {
-      if (id === '' || name === '')
-        throw new ResponseValidationError('A tool call of the stream has no id or no name.', { body: undefined });
+    for (const call of this.#calls.values()) {
+      const { name, input, started } = call;
+      if (name === '') throw new ResponseValidationError('A tool call of the stream has no name.', { body: undefined });
+      const id = call.id || newToolCallId();
       if (!started) yield { type: 'tool-input-start', id, toolName: name };
+      if (call.id === '' && input !== '') yield { type: 'tool-input-delta', id, delta: input };
       yield { type: 'tool-input-end', id };
       yield { type: 'tool-call', toolCallId: id, toolName: name, input: input === '' ? '{}' : input };
     }

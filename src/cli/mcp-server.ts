@@ -17,11 +17,13 @@ async function createMcpServer(clients: Clients, version: string): Promise<Serve
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
     const operation = TOOLS.find(({ tool }) => tool === params.name);
     if (operation === undefined) return failure(`There is no tool ${params.name}.`);
-    const problem = findProblem(operation, params.arguments ?? {});
+    const sent = Object.entries(params.arguments ?? {});
+    // Models fill in optional parameters with nothing.
+    const given = Object.fromEntries(sent.filter(([, value]) => value !== null && value !== ''));
+    const problem = findProblem(operation, given);
     if (problem !== undefined) return failure(problem);
     try {
-      const given = params.arguments as Record<string, string>; // checked by `findProblem`
-      return success(await operation.run(clients, given ?? {}, { signal }));
+      return success(await operation.run(clients, given as Record<string, string>, { signal })); // checked by `findProblem`
     } catch (error) {
       // The message says how to fix it, and contains no credential.
       if (ContextGatewayError.is(error)) return failure(error.message);

@@ -49,6 +49,7 @@ export {
   ConversationStoreError,
   memoryStore,
   type StoredConversation,
+  type StoredIds,
   type StoredRow,
 } from './store.js';
 export { testStore } from './test-store.js';

@@ -36,12 +36,15 @@ export interface ConversationStore {
     messages: readonly StoredMessage[],
     place: AppendPlace,
     // biome-ignore lint/suspicious/noConfusingVoidType: so that a function without a result is accepted
-  ): readonly string[] | undefined | void | Promise<readonly string[] | undefined | void>;
+  ): StoredIds | undefined | void | Promise<StoredIds | undefined | void>;
   /** Stores what the conversation knows besides its messages. Plain JSON. */
   saveState?(conversationId: string, state: ConversationState): void | Promise<void>;
 }
 
-/** Where `append` stores the messages of a turn. Both are ids of messages. They are equal, unless the turn replaces messages. */
+/** The ids of messages as a database gives them. */
+export type StoredIds = readonly (string | number | bigint)[];
+
+/** Where `append` stores the messages of a turn. Both are ids of messages, as text. They are equal, unless the turn replaces messages. */
 export interface AppendPlace {
   /** The message that the new ones follow. `undefined` if they are the first. */
   after: string | undefined;
@@ -56,11 +59,11 @@ export interface StoredConversation {
 }
 
 /**
- * A message as a database returns it: empty columns may be `null`, flags 0 or 1, and times a `Date`, ISO 8601 or
+ * A message as a database returns it: empty columns may be `null`, ids numbers, flags 0 or 1, and times a `Date`, ISO 8601 or
  * milliseconds since 1970.
  */
 export interface StoredRow extends Pick<ConversationMessage, 'role' | 'content'> {
-  id?: string | null | undefined;
+  id?: string | number | bigint | null | undefined;
   name?: string | null | undefined;
   createdAt?: string | number | Date | null | undefined;
   excluded?: boolean | 0 | 1 | null | undefined;

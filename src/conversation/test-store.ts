@@ -49,7 +49,7 @@ class Talk {
   async store(messages: readonly StoredMessage[], place: AppendPlace): Promise<string[]> {
     if (this.#store.append === undefined) throw new Error('there is no append: your app stores the messages itself');
     const ids = (await this.#store.append(this.id, messages, place)) ?? undefined;
-    return messages.map(({ id }, at) => ids?.[at] ?? id);
+    return messages.map(({ id }, at) => String(ids?.[at] ?? id));
   }
 
   /** Whether `append` is refused because of a conflict. */

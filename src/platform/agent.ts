@@ -42,7 +42,7 @@ export function createAgent(connecting: Set<Socket>): Agent {
   // A bundle may have another package's undici beside it.
   if (!/^[78]\./.test(version)) throw new Error(`version ${version} is not supported`);
   // Without a prototype: a polluted Object.prototype with a `socketPath` would send the credential to another process.
-  const open = connector({ __proto__: null, timeout: 10_000 } as object);
+  const open = connector({ __proto__: null, timeout: 10_000, autoSelectFamilyAttemptTimeout: ATTEMPT } as object);
   const connect: typeof open = (options, callback) => {
     const socket = open(options, (...result) => {
       connecting.delete(socket);
@@ -55,6 +55,12 @@ export function createAgent(connecting: Set<Socket>): Agent {
   // Timeouts are in timeouts.ts. undici keeps only its connect timeout.
   return new Pool({ __proto__: null, headersTimeout: 0, bodyTimeout: 0, connect } as object) as Agent;
 }
+
+/**
+ * Milliseconds for each address of a host. Node's 250 ms give up on the only address that can be reached, if its handshake takes
+ * longer, as on mobile networks.
+ */
+const ATTEMPT = 1_500;
 
 /**
  * undici is CommonJS, which breaks in many ES module bundles. So bundlers must not see this: it is looked up at run time,
@@ -91,10 +97,15 @@ function isSpecial(given: unknown): given is Dispatch {
 }
 
 /**
- * Mentions a proxy that is configured but not used: a network that lets nothing out but through its proxy looks like a
- * service that is down.
+ * Mentions what else may be the reason: a proxy that is configured but not used, because a network that lets nothing out but
+ * through its proxy looks like a service that is down; or http:// to a port that expects TLS.
  */
-export function withProxyHint(meaning: Meaning, origin: string): Meaning {
+export function withHints(meaning: Meaning, origin: string): Meaning {
+  const { phase } = meaning.reached;
+  if (phase === 'headers' && origin.startsWith('http:')) {
+    const { what = 'the connection failed' } = meaning;
+    return { ...meaning, what: `${what}; if the port expects TLS, use https:// in baseURL` };
+  }
   const variable = meaning.retryable && meaning.reached.phase === 'connect' ? unusedProxy(origin) : undefined;
   if (variable === undefined) return meaning;
   const { what = 'the connection failed' } = meaning;

@@ -8,13 +8,13 @@ export { formData as createForm } from './upload/form-data.js';
 export { isBrowser };
 
 /** In a page: no cookies, no cache, no redirects. A browser hides a 3xx from pages. */
-const PAGE_INIT: RequestInit = {
+const PAGE_INIT = {
   mode: 'cors',
   credentials: 'omit',
   referrerPolicy: 'no-referrer',
   cache: 'no-store',
   redirect: 'error',
-};
+} as const;
 
 /** How a page sends. A bundle for browsers may also run in a server's worker, whose `fetch` rejects these options. */
 export const PAGE: FetchRules = {

@@ -21,6 +21,10 @@ const CERTIFICATE =
 /** Failures that show that an unreadable response arrived. */
 const RESPONDED = /^(HPE_|HTTPParserError|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_)/;
 
+/** Our own requests have no such limit. */
+const OWN_LIMIT =
+  'the limit of fetch or the dispatcher itself (300 s by default), which is not the timeout of this client';
+
 const EXPLAINED: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused; check baseURL',
   ConnectionRefused: 'the connection was refused; check baseURL',
@@ -33,11 +37,16 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   UND_ERR_PRX_CONN: 'the proxy rejected the connection',
   UND_ERR_SOCKET: 'the server closed the connection',
   UND_ERR_CONNECT_TIMEOUT: 'connecting took longer than 10 s',
+  UND_ERR_HEADERS_TIMEOUT: `no headers arrived within ${OWN_LIMIT}`,
+  UND_ERR_BODY_TIMEOUT: `nothing more of the response arrived within ${OWN_LIMIT}`,
   UND_ERR_HEADERS_OVERFLOW: 'the headers are too large',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the length of the body differs from its content-length',
   UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: 'the file changed size while it was being sent',
   NotReadableError: 'the file was deleted or changed after its Blob was created',
 };
+
+/** Node tries the addresses of a host one after the other. */
+const GIVEN_UP = 'connecting was given up: no address of the host answered in time';
 
 /** The file has changed, so it cannot be sent. */
 const UNSENDABLE = new Set(['UND_ERR_REQ_CONTENT_LENGTH_MISMATCH', 'NotReadableError']);
@@ -47,7 +56,7 @@ export function meaningOf(code: string, progress: Progress): Meaning {
   const untrusted = CERTIFICATE.test(code);
   const responded = RESPONDED.test(code);
   const what =
-    EXPLAINED[code] ??
+    (code === 'ETIMEDOUT' && progress.phase === 'connect' ? GIVEN_UP : EXPLAINED[code]) ??
     (responded ? 'the response is not valid HTTP' : untrusted ? 'the certificate is not trusted' : undefined);
   return {
     reached: progressAt(progress, untrusted || BEFORE_SENDING.has(code), responded),

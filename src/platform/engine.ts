@@ -97,10 +97,39 @@ export interface ByteSource {
   cancel(error: Error): void;
 }
 
+/** A `fetch`: the platform's, undici's, a library's or your own. Called with these arguments only. */
+export type Fetch = (url: string, init: FetchInit) => Promise<FetchResponse>;
+
+/** The options that a `fetch` is called with. */
+export interface FetchInit {
+  method: string;
+  headers: Record<string, string>;
+  // biome-ignore lint/suspicious/noExplicitAny: text, a Blob, a form or a stream, which each library declares in its own way
+  body: any;
+  signal: AbortSignal;
+  redirect: 'manual' | 'error';
+  cache?: 'no-store';
+  /** For a streamed body. */
+  duplex?: 'half';
+  /** In pages. */
+  mode?: 'cors';
+  credentials?: 'omit';
+  referrerPolicy?: 'no-referrer';
+}
+
+/** What is read of a response. */
+export interface FetchResponse {
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  /** A web stream, or nothing. Without web streams, `text()` is read. */
+  readonly body: unknown;
+  text(): Promise<string>;
+}
+
 /** Options of an engine. */
 export interface EngineOptions {
   /** A `fetch` to use instead of the platform's own. */
-  readonly fetch?: typeof globalThis.fetch | undefined;
+  readonly fetch?: Fetch | undefined;
   /** Node only: an undici `Dispatcher`. */
   readonly dispatcher?: DispatcherLike | undefined;
 }

@@ -1,15 +1,23 @@
 import { ownProperties } from '../base/objects.js';
 import type { HeaderSource } from '../base/response-info.js';
 import { APIConnectionError } from '../errors/connection.js';
-import type { ByteSource, Engine, Exchange, OutgoingRequest, Progress, ResponseHead } from './engine.js';
+import type {
+  ByteSource,
+  Engine,
+  Exchange,
+  Fetch,
+  FetchInit,
+  FetchResponse,
+  OutgoingRequest,
+  Progress,
+  ResponseHead,
+} from './engine.js';
 import { connectionError, type FailedRequest } from './failure.js';
-
-type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** The differences between platforms that send through `fetch`. */
 export interface FetchRules extends Pick<FailedRequest, 'meaningOf' | 'sendsOnce'> {
   /** The options of `fetch` besides the signal. */
-  requestInit(request: OutgoingRequest): RequestInit;
+  requestInit(request: OutgoingRequest): Omit<FetchInit, 'signal'>;
   /** Explains a failure without a code. */
   explain?(error: unknown, request: OutgoingRequest): string | undefined;
 }
@@ -74,13 +82,13 @@ function isControlFlow(error: unknown): boolean {
 }
 
 /** A structural check, so that a Response of another realm or a polyfill works too. */
-function isResponse(value: unknown): value is Response {
-  const response = value as Response | null | undefined;
+function isResponse(value: unknown): value is FetchResponse {
+  const response = value as FetchResponse | null | undefined;
   return typeof response?.status === 'number' && response.status >= 200 && typeof response.headers?.get === 'function';
 }
 
 /** A given `fetch` may return the same response twice, or one that was already read. */
-function readerOf(response: Response, request: FailedRequest): BodyReader | undefined {
+function readerOf(response: FetchResponse, request: FailedRequest): BodyReader | undefined {
   try {
     const body = response.body as Partial<ReadableStream<Uint8Array>> | null | undefined;
     if (body === null) return undefined;
@@ -91,7 +99,7 @@ function readerOf(response: Response, request: FailedRequest): BodyReader | unde
 }
 
 /** If the response has no web stream, as in React Native, its body is read as a whole. */
-function wholeReader(response: Response): BodyReader {
+function wholeReader(response: FetchResponse): BodyReader {
   let text: Promise<string> | undefined;
   return {
     read: async () => {
@@ -103,17 +111,17 @@ function wholeReader(response: Response): BodyReader {
   };
 }
 
-export function fetchHeaders(headers: Headers): HeaderSource {
-  return { get: (name) => headers.get(name) ?? undefined, toHeaders: () => headers };
+export function fetchHeaders(headers: FetchResponse['headers']): HeaderSource {
+  return { get: (name) => headers.get(name) ?? undefined, toHeaders: () => headers as Headers };
 }
 
 /** The options of `fetch` on servers and in workers. Redirects are never followed: 'manual' returns the 3xx. */
-export function requestInit({ method, headers, body }: OutgoingRequest): RequestInit {
+export function requestInit({ method, headers, body }: OutgoingRequest): Omit<FetchInit, 'signal'> {
   const upload = typeof body === 'object' ? body : undefined;
   const whole = typeof body === 'object' ? body.asBlob() : body;
   const bytes = whole === undefined ? upload?.open?.() : undefined;
   if (bytes === undefined) return { method, headers, body: whole ?? null, redirect: 'manual', ...noStore() };
-  const streamed: RequestInit & { duplex: 'half' } = {
+  return {
     method,
     headers,
     body: streamOf(bytes[Symbol.asyncIterator]()),
@@ -122,11 +130,10 @@ export function requestInit({ method, headers, body }: OutgoingRequest): Request
     duplex: 'half',
     ...noStore(),
   };
-  return streamed;
 }
 
 /** Nothing is cached: the `fetch` of Next.js 13 and 14 caches even POST. */
-export function noStore(): RequestInit {
+export function noStore(): Pick<FetchInit, 'cache'> {
   return knows('cache', 'no-store') ? { cache: 'no-store' } : {};
 }
 

@@ -12,7 +12,7 @@ import {
   type Dispatch,
   type DispatchHandler,
   type ResponseFields,
-  withProxyHint,
+  withHints,
 } from './agent.js';
 import { meaningOf } from './codes.js';
 import { decompress } from './decompress.js';
@@ -100,7 +100,7 @@ class NodeEngine implements Engine {
     if (chosen !== undefined)
       return new NodeExchange(request, chosen, { origin: `${origin} through the dispatcher`, meaningOf });
     const own = this.#openOwn();
-    const explain: typeof meaningOf = (code, progress) => withProxyHint(meaningOf(code, progress), origin);
+    const explain: typeof meaningOf = (code, progress) => withHints(meaningOf(code, progress), origin);
     if (own !== 'fetch') return new NodeExchange(request, own, { origin, meaningOf: explain });
     // Node's own `fetch`, directly: everything else was chosen above.
     return fetchEngine(undefined, { requestInit, meaningOf: explain, sendsOnce: true }).send(request);

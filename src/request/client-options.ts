@@ -3,7 +3,7 @@ import { isObject, ownProperties } from '../base/objects.js';
 import { MAX_TIMER } from '../base/runtime.js';
 import { ConfigurationError } from '../errors/base.js';
 import type { ClientEvent } from '../events/events.js';
-import type { DispatcherLike } from '../platform/engine.js';
+import type { DispatcherLike, Fetch } from '../platform/engine.js';
 import type { RateLimiter } from '../rate-limit/rate-limiter.js';
 import {
   booleanOption,
@@ -69,7 +69,7 @@ export interface ClientOptions {
    * Your own `fetch`, to send all requests. It keeps its own timeouts: Node's `fetch` ends a response after 300 s of
    * silence, regardless of `timeout` and `streamIdleTimeout`.
    */
-  fetch?: typeof globalThis.fetch | undefined;
+  fetch?: Fetch | undefined;
   /**
    * Node only: an undici `Dispatcher` that sends all requests, such as a `ProxyAgent` or `MockAgent`. `close()` does
    * not close it.

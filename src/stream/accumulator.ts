@@ -126,6 +126,7 @@ interface OpenToolCall {
   readonly sentIndex: unknown;
   id: unknown;
   name: string;
+  hasArguments: boolean;
 }
 
 /**
@@ -151,6 +152,7 @@ class ToolCalls {
       sentIndex: index,
       id: undefined,
       name: '',
+      hasArguments: false,
     };
     this.#last.set(index, call);
     call.id ||= id;
@@ -159,6 +161,7 @@ class ToolCalls {
     if (id !== call.id) piece.id = undefined;
     if (part.name === call.name) part.name = undefined;
     else call.name += part.name ?? '';
+    call.hasArguments ||= Boolean(part.arguments);
   }
 
   /** The call that a piece continues. */
@@ -166,6 +169,8 @@ class ToolCalls {
     const known = id ? this.#byId.get(id) : undefined;
     if (known !== undefined && (index === undefined || index === known.sentIndex)) return known;
     const last = this.#last.get(index);
+    // Without ids, another name after the arguments have begun is that of another call.
+    if (!id && !last?.id && name && last?.hasArguments && name !== last.name) return undefined;
     // Another id alone starts no call: some services send a new one with each piece.
     return id && last?.id && id !== last.id && name ? undefined : last;
   }

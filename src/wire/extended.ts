@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { isObject } from '../base/objects.js';
+import { newToolCallId } from '../base/tool-call-id.js';
 import { count, exact, openEnum, requiredText, wireObject } from '../validation/fields.js';
 import { choicesOf, chunkOf, completionOf, paramsOf } from './completions.js';
 import type { ExtendedChatCompletion, ExtendedChatCompletionChunk, ToolCall, ToolCallDelta } from './extended-types.js';
@@ -13,9 +14,9 @@ const toolCallSchema = exact<ToolCall>()(
   }),
 );
 
-/** A call as services send it: one without parameters may have no `arguments`. */
+/** A call as services send it: one without parameters may have no `arguments`, and some have no id. */
 const receivedToolCallSchema = wireObject({
-  id: z.string(),
+  id: z.optional(z.string()),
   type: z.optional(openEnum<'function'>()),
   function: wireObject({ name: z.string(), arguments: z.optional(z.string()) }),
 });
@@ -98,13 +99,14 @@ function isTyped(value: unknown): boolean {
 }
 
 /**
- * Adds what a call without parameters may lack. Only pieces of calls have an index: without it, a call can be sent back
+ * Adds what a call may lack: an id, and its empty `arguments`. Only pieces of calls have an index: without it, a call can be sent back
  * in the next request. With `validation: 'report'`, a completion can be anything.
  */
 function addMissing(completion: unknown): void {
   for (const choice of listOf(Object(completion).choices)) {
     for (const call of listOf(Object(Object(choice).message).tool_calls)) {
       if (!isObject(call)) continue;
+      call.id ||= newToolCallId();
       call.type ??= 'function';
       if (isObject(call.function)) call.function.arguments ||= '{}';
       Reflect.deleteProperty(call, 'index');

@@ -64,6 +64,22 @@ describe('a streamed completion', () => {
   });
 
   test.each([
+    ['v2', { inputTokens: 100, outputTokens: 50, totalTokens: 150, cachedInputTokens: 80, reasoningTokens: 30 }],
+    ['v3', { inputTokens: { total: 100, noCache: 20, cacheRead: 80 }, outputTokens: { text: 20, reasoning: 30 } }],
+    ['v4', { inputTokens: { total: 100, noCache: 20, cacheRead: 80 }, outputTokens: { text: 20, reasoning: 30 } }],
+  ] as const)('has the cached and reasoning tokens in %s', async (specification, tokens) => {
+    const usage = { prompt_tokens: 100, completion_tokens: 50, total_tokens: 150 };
+    const details = {
+      ...{ prompt_tokens_details: { cached_tokens: 80 }, completion_tokens_details: { reasoning_tokens: 30 } },
+    };
+    service.answers(stream(piece('Rhine.', 'stop'), { choices: [], usage: { ...usage, ...details } }));
+
+    const { stream: parts } = await model(specification).doStream(call);
+
+    expect((await partsOf(parts)).at(-1)).toMatchObject({ usage: tokens });
+  });
+
+  test.each([
     ['v2', { inputTokens: undefined, outputTokens: undefined, totalTokens: undefined }],
     ['v3', { inputTokens: { total: undefined }, outputTokens: { total: undefined } }],
     ['v4', { inputTokens: { total: undefined }, outputTokens: { total: undefined } }],

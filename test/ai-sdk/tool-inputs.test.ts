@@ -2,6 +2,8 @@ import type { ToolCallDelta } from 'context-gateway';
 import { expect, test } from 'vitest';
 import { ToolInputs } from '../../src/ai-sdk/tool-inputs.js';
 
+/** An id that we make up. */
+const MADE = expect.stringMatching(/^call_\w{4,}$/);
 const call = (id: string, name: string, input: string) => [
   { type: 'tool-input-end', id },
   { type: 'tool-call', toolCallId: id, toolName: name, input },
@@ -54,6 +56,18 @@ test.each<{ because: string; deltas: ToolCallDelta[]; parts: object[] }>([
       start('c1', 'a'),
       ...call('c1', 'a', '{}'),
       ...call('c2', 'wind_speed', '[]'),
+    ],
+  },
+  {
+    because: 'they have no id, or an empty one',
+    deltas: [
+      { index: 0, function: { name: 'a', arguments: '{"x":' } },
+      { index: 0, function: { arguments: '1}' } },
+      { index: 1, id: '', function: { name: 'b', arguments: '' } },
+    ],
+    parts: [
+      ...[start(MADE, 'a'), delta(MADE, '{"x":1}'), ...call(MADE, 'a', '{"x":1}')],
+      ...[start(MADE, 'b'), ...call(MADE, 'b', '{}')],
     ],
   },
 ])('tool calls become parts when $because', ({ deltas, parts }) => {

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { type ContextClient, type GatewayClient, RequestValidationError } from 'context-gateway';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { chatParams, completion } from '../helpers/samples.js';
@@ -574,6 +575,19 @@ const sentForm = async () => {
   return { form, raw: new TextDecoder().decode(raw) };
 };
 
+/** The body of an upload, which a service reads before it responds. */
+async function received(file: unknown): Promise<string> {
+  let body = '';
+  const { files } = gatewayAt({
+    fetch: async (_url, init) => {
+      body = await new Response(init.body).text();
+      return Response.json({});
+    },
+  });
+  await files.upload({ file, purpose: 'p' } as never);
+  return body;
+}
+
 describe('validation of an upload', () => {
   test.each([undefined, '', 5, null, 'a\ud800'])('rejects the purpose %j', async (purpose) => {
     await expectRejected(upload({ purpose }), ['purpose'], /not be empty|expected string|Unicode/);
@@ -610,6 +624,44 @@ describe('validation of an upload', () => {
 
     await upload({ file: new File(['abc'], 'own.txt', { type: 'text/plain' }) })();
     expect((await sentForm()).form.get('file')).toMatchObject({ size: 3, name: 'own.txt', type: 'text/plain' });
+  });
+
+  test.each(['audio/webm;codecs=opus', 'text/plain;charset=utf-8', 'text/plain; charset=utf-8', 'image/svg+xml'])(
+    'sends a Blob as %s, with its parameters',
+    async (type) => {
+      await upload({ file: new Blob(['a'], { type }) })();
+
+      expect((await sentForm()).raw).toContain(`Content-Type: ${type}\r\n`);
+    },
+  );
+
+  test('sends a Blob whose type would end the header as bytes of an unknown type', async () => {
+    const file = { size: 1, type: 'text/plain;a\r\nx: y', stream: () => new Blob(['a']).stream() };
+
+    expect(await received(file)).toContain('Content-Type: application/octet-stream\r\n');
+  });
+
+  const bytes = new TextEncoder().encode('abc');
+  const realm = runInNewContext('({ Uint8Array, ArrayBuffer })');
+  const foreign = new realm.Uint8Array([...bytes]);
+  async function* yielding(chunk: unknown) {
+    yield chunk;
+  }
+  /** As `Bun.file()`, which Bun leaves out of other Blobs. */
+  class LeftOut extends Blob {
+    exists = async () => true;
+  }
+  test.each([
+    { of: 'the bytes of another realm', file: foreign },
+    { of: 'the ArrayBuffer of another realm', file: foreign.buffer },
+    { of: 'a stream of ArrayBuffers', file: yielding(bytes.buffer) },
+    { of: 'a stream of bytes of another realm', file: yielding(foreign) },
+    { of: 'a stream of views', file: yielding(new DataView(bytes.buffer)) },
+    { of: "a library's Blob", file: { size: 3, type: '', stream: () => new Blob(['abc']).stream() } },
+    { of: "a library's Blob with an iterable", file: { size: 3, type: '', stream: () => yielding(bytes) } },
+    { of: 'a Blob that the platform leaves out', file: new LeftOut(['abc']) },
+  ])('sends $of', async ({ file }) => {
+    expect(await received(file)).toContain('\r\n\r\nabc\r\n--');
   });
 
   test.each([undefined, null, 'text', 5, {}, { path: 5 }, [1]])('rejects the file %j', async (file) => {

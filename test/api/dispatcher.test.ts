@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, createServer as createSocketServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { type APIError, GatewayClient } from 'context-gateway';
 import { createEmulator } from 'context-gateway-emulator';
@@ -163,6 +163,21 @@ describe('the error of a connection that fails', () => {
     { HTTPS_PROXY: 'http://proxy.test:3128', NO_PROXY: 'no-such-host.invalid:443' },
   ])('mentions none otherwise: %o', async (environment) => {
     expect(await messageOf(environment)).not.toContain('_PROXY');
+  });
+
+  test('mentions https:// if a port that expects TLS gets plain HTTP', async () => {
+    const server = createSocketServer((socket) => socket.once('data', () => socket.destroy())); // as TLS servers do
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+
+    expect(await messageOf({}, { baseURL: `http://127.0.0.1:${port}` })).toContain('use https:// in baseURL');
+    server.close();
+  });
+
+  test.each(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'])('names whose limit it was: %s', async (code) => {
+    const fetch = () => Promise.reject(new TypeError('fetch failed', { cause: Object.assign(new Error(), { code }) }));
+
+    expect(await messageOf({}, { fetch })).toContain('limit of fetch or the dispatcher itself (300 s by default)');
   });
 
   test('mentions none for localhost, and none with a dispatcher', async () => {

@@ -52,7 +52,8 @@ test('every tool acts on the service', async () => {
   expect((await call('unpin', { conversationId: 'talk', messageId: 'm1' })).value).toEqual({ success: true });
   const item = { type: 'fact', key: 'city', content: 'Oslo' };
   const { value: saved } = await call('memory_save', item);
-  expect((await call('memory_list')).value).toMatchObject([item]);
+  for (const nothing of [{}, { type: null, workspaceId: null }, { type: '', workspaceId: '' }])
+    expect((await call('memory_list', nothing)).value).toMatchObject([item]);
   expect((await call('memory_delete', { memoryId: saved.id })).value).toEqual({ success: true });
 });
 

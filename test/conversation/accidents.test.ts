@@ -1,5 +1,6 @@
 import { getEventListeners } from 'node:events';
 import {
+  ConversationConflictError,
   type ConversationMessage,
   type ConversationOptions,
   type ConversationStore,
@@ -92,6 +93,41 @@ test.each([[[1, 2]], ['OK'], [[{ id: 1 }]], [[null, null]], [{ rowCount: 2 }]])(
     expect((await store.load('talk'))?.messages).toEqual(turn.messages);
   },
 );
+
+/** A database whose ids are numbers. */
+function numbering(toId: (id: number) => number | bigint): ConversationStore {
+  const rows: StoredRow[] = Array.from({ length: 20 }, (_, at) => at + 1).map((id) => ({
+    ...{
+      id: toId(id),
+      role: id % 2 ? 'user' : 'assistant',
+      content: id === 1 ? 'The lamp is red.' : 'Noted in the book of today.',
+    },
+  }));
+  const isId = (row: StoredRow | undefined, id: string | undefined) => String(row?.id ?? '') === (id ?? '');
+  return {
+    load: () => ({ messages: rows }),
+    append: (_, messages, { after, newest }) => {
+      if (!isId(rows.at(-1), newest)) throw new ConversationConflictError();
+      rows.splice(rows.findLastIndex((row) => isId(row, after)) + 1);
+      const added = messages.map((message, at) => ({ ...message, id: toId(rows.length + 1 + at) }));
+      rows.push(...added);
+      return added.map(({ id }) => id);
+    },
+  };
+}
+
+test.each([Number, BigInt])('ids may be numbers of a database: %o', async (toId) => {
+  const store = numbering(toId);
+  const search = () => [{ id: toId(1) as never }];
+  const { talk } = talkWith(store, { search, tokenBudget: 120, reserveOutput: 5 });
+
+  const { messages, report } = await talk.send('Which lamp do we have, and where does it hang today?');
+
+  expect(messages.map(({ id }) => id)).toEqual(['21', '22']);
+  expect(report.recalled.map(({ id }) => id)).toContain('1');
+  await talk.edit('21', 'Which lamp?').final();
+  expect((await store.load('talk'))?.messages).toHaveLength(22);
+});
 
 test('a turn is stored although countTokens fails on its reply', async () => {
   const store = memoryStore();

@@ -780,7 +780,7 @@ describe('a conversation in an app', () => {
   test.each([
     { row: { role: 'tool', content: 'x' }, says: "messages[1].role must be 'user' or 'assistant'" },
     { row: { role: 'user', content: null }, says: 'messages[1].content must be a string' },
-    { row: { role: 'user', content: 'x', id: 17 }, says: 'messages[1].id must be a string' },
+    { row: { role: 'user', content: 'x', id: {} }, says: 'messages[1].id must be a string' },
     { row: { role: 'user', content: 'x', name: 3 }, says: 'messages[1].name must be a string' },
     { row: { role: 'user', content: 'x', createdAt: 'soon' }, says: 'messages[1].createdAt must be a Date' },
     { row: { role: 'user', content: 'x', createdAt: Number.NaN }, says: 'messages[1].createdAt must be a Date' },

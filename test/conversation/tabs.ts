@@ -87,7 +87,8 @@ export async function playTab(store: Required<ConversationStore>, turns: number,
     const talk = random() < 0.5 ? shared : open();
     const earlier = (await store.load('talk'))?.messages ?? [];
     const questions = earlier.filter(({ role }) => role === 'user');
-    const question = questions[Math.floor(random() * questions.length)]?.id ?? undefined;
+    const { id } = questions[Math.floor(random() * questions.length)] ?? {};
+    const question = id === undefined || id === null ? undefined : String(id);
     const chance = random();
     const text = `Harbour ${turn}?`;
     sent = false;

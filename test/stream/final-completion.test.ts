@@ -211,6 +211,26 @@ test.each([
   );
 });
 
+test.each([
+  [
+    { index: 0, function: { name: 'tide', arguments: '{"port":' } },
+    { index: 0, function: { arguments: '"Oslo"}' } },
+    { index: 1, id: '', function: { name: 'wind', arguments: '{}' } },
+  ],
+  [{ function: { name: 'tide', arguments: '{"port":"Oslo"}' } }, { function: { name: 'wind', arguments: '{}' } }],
+])('tool calls without ids get some, each its own: %j', async (...pieces) => {
+  const stream = await open(events(...pieces.map((piece) => ({ tool_calls: [piece] }))), { completions: extended });
+
+  const { tool_calls: calls = [] } = (await stream.finalCompletion()).choices[0]?.message ?? {};
+
+  expect(calls.map(({ function: { name, arguments: input } }) => [name, input])).toEqual([
+    ['tide', '{"port":"Oslo"}'],
+    ['wind', '{}'],
+  ]);
+  expect(new Set(calls.map(({ id }) => id)).size).toBe(2);
+  expect(calls.every(({ id }) => /^call_\w{4,}$/.test(id))).toBe(true);
+});
+
 /** Entries of a list that count how often their `index` is read. */
 function countedEntries(count: number) {
   const reads = { count: 0 };

@@ -108,10 +108,11 @@ export class Session {
       if (ids === undefined)
         throw new ConversationStoreError('The turn could not be stored: store.append failed. See cause.', { cause });
     }
-    const messages = turn.map((message, at) => {
-      const id: unknown = Array.isArray(ids) ? ids[at] : undefined; // or what a database returned, such as its keys
-      return typeof id === 'string' ? { ...message, id } : message;
-    });
+    // Numbers may be the ids, or what else a database returned: then they are looked up.
+    if (Array.isArray(ids) && !ids.every((id) => typeof id === 'string'))
+      ids = await this.#idsOf(turn, place, [], limits).catch(() => undefined);
+    const given = Array.isArray(ids) ? ids : [];
+    const messages = turn.map((message, at) => (given[at] === undefined ? message : { ...message, id: given[at] }));
     const { lost, excluded } = this.#state;
     const stored = new Set(messages.map(({ id }) => id)); // an edited message keeps its id
     this.set({
@@ -134,14 +135,15 @@ export class Session {
     limits: Limits,
   ): Promise<(string | undefined)[] | undefined> {
     const { messages } = checkLoaded(await limits.within('store.load', () => this.#store.load(this.id)));
-    const known = new Set(turn.map(({ id }) => id));
-    const gone = new Set(replaced.flatMap(({ id }) => (known.has(id ?? '') ? [] : (id ?? []))));
-    if (messages.some(({ id }) => gone.has(id ?? ''))) return undefined;
-    const start = after === undefined ? 0 : messages.findLastIndex(({ id }) => id === after) + 1;
+    const ids = messages.map(idOf);
+    const known = new Set<string | undefined>(turn.map(({ id }) => id));
+    const gone = new Set(replaced.flatMap(({ id }) => (known.has(id) ? [] : (id ?? []))));
+    if (ids.some((id) => id !== undefined && gone.has(id))) return undefined;
+    const start = after === undefined ? 0 : ids.lastIndexOf(after) + 1;
     if (start === 0 && after !== undefined) return undefined;
     const there = messages.slice(start, start + turn.length);
     const isStored = turn.every(({ role, content }, at) => role === there[at]?.role && content === there[at]?.content);
-    return isStored ? there.map(({ id }) => id ?? undefined) : undefined;
+    return isStored ? ids.slice(start, start + turn.length) : undefined;
   }
 
   /** Stores messages as another conversation, with new ids, which their sources name too. Returns the store. */
@@ -274,7 +276,14 @@ export function messageOf(row: StoredRow, reject: (field: string, message: strin
   return message as unknown as ConversationMessage;
 }
 
+/** The id of a row, as text. */
+function idOf(row: StoredRow): string | undefined {
+  const { id } = Object(row) as StoredRow;
+  return id === null || id === undefined ? undefined : String(id);
+}
+
 function converted(name: string, value: unknown): unknown {
+  if (name === 'id' && (typeof value === 'number' || typeof value === 'bigint')) return String(value);
   if (name === 'createdAt' && typeof value === 'number') return new Date(value);
   const isFlag = name === 'excluded' || name === 'stopped';
   return isFlag && (value === 0 || value === 1) ? value === 1 : value;

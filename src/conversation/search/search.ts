@@ -64,7 +64,7 @@ export class Searcher {
     try {
       const bounded = new Limits({ signal, timeout: SEARCH_TIMEOUT });
       const found = await bounded.within('search', () => search(query, { limit, signal: stop.signal }));
-      return found.map(({ id }) => id);
+      return found.map(({ id }) => String(id)); // of a database, it may be a number
     } catch (error) {
       if (signal?.aborted === true) throw error;
       this.#onError(error);

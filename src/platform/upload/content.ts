@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { badArgument } from '../../errors/validation.js';
 import type { Form } from '../engine.js';
-import { badFile, copyOfBytes, fileName, isPath, isStream } from './file.js';
+import { badFile, copyOfBytes, fileName, isBlob, isPath, isStream } from './file.js';
 
 /** A file to upload, which can be read several times if possible. */
 export interface FileContent {
@@ -48,12 +48,13 @@ export function contentOf({ file, filename }: Form, openFile: (path: string | UR
       open: () => [bytes],
     };
   }
-  if (file instanceof Blob) {
+  if (isBlob(file)) {
     // jsdom's Blob has none.
     if (typeof file.stream !== 'function') throw badFile('this Blob cannot be read as a stream; pass its bytes');
-    const type = /^[\w.+-]+\/[\w.+-]+$/.test(file.type) ? file.type : UNKNOWN_TYPE;
+    const type = /^[\w.+-]+\/[\w.+-]+(?: *;[ -~]*)?$/.test(file.type) ? file.type : UNKNOWN_TYPE;
     const content = of((file as Partial<File>).name, file.size);
-    return { ...content, type, blob: file, open: () => read(file.stream().getReader()) };
+    const open = () => reading(file.stream()).open();
+    return { ...content, type, ...(file instanceof Blob && { blob: file }), open };
   }
   if (isStream(file)) {
     const { locked, readableDidRead, path } = file as Partial<ReadableStream & Readable & { path: unknown }>;

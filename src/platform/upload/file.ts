@@ -20,8 +20,20 @@ export function escapeName(name: string): string {
 
 /** A copy of bytes, so that later changes by the caller do not affect a retry. `undefined` for other values. */
 export function copyOfBytes(file: unknown): Uint8Array<ArrayBuffer> | undefined {
-  if (ArrayBuffer.isView(file)) return new Uint8Array(file.buffer, file.byteOffset, file.byteLength).slice();
-  return file instanceof ArrayBuffer ? new Uint8Array(file.slice(0)) : undefined;
+  return bytesOf(file)?.slice();
+}
+
+/** Bytes as a `Uint8Array` of this realm: a test runner or a frame may have its own. `undefined` for other values. */
+export function bytesOf(value: unknown): Uint8Array | undefined {
+  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+  const isBuffer = Object.prototype.toString.call(value) === '[object ArrayBuffer]';
+  return isBuffer ? new Uint8Array(value as ArrayBuffer) : undefined;
+}
+
+/** A Blob of the platform or of a library. */
+export function isBlob(file: unknown): file is Blob {
+  const { size, stream } = Object(file) as Partial<Blob>;
+  return file instanceof Blob || (typeof size === 'number' && typeof stream === 'function');
 }
 
 export function isStream(file: unknown): file is ReadableStream<Uint8Array> | AsyncIterable<Uint8Array> {

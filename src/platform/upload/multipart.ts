@@ -1,7 +1,7 @@
 import { APIConnectionError } from '../../errors/connection.js';
 import type { Form, OutgoingStream, ProgressListener, Upload } from '../engine.js';
 import type { FileContent } from './content.js';
-import { escapeName, estimatedParts } from './file.js';
+import { bytesOf, escapeName, estimatedParts } from './file.js';
 
 /** Bytes sent at a time. */
 const PART = 256 * 1024;
@@ -76,9 +76,12 @@ class MultipartBody implements OutgoingStream {
   asBlob(): Blob | undefined {
     const { blob } = this.file;
     if (blob === undefined) return undefined;
+    const whole = new Blob([this.frame.head, blob, this.frame.tail]);
+    // Bun leaves the content of a `Bun.file()` out, and takes one that does not exist for an empty one.
+    if (whole.size !== this.size || 'exists' in blob) return undefined;
     this.#isBlob = true;
-    this.onProgress(estimatedParts(this.size ?? 0));
-    return new Blob([this.frame.head, blob, this.frame.tail]);
+    this.onProgress(estimatedParts(whole.size));
+    return whole;
   }
 
   onBlobSent(): void {
@@ -117,10 +120,10 @@ async function* contentOf(file: FileContent): AsyncGenerator<Uint8Array, undefin
   };
   for await (const chunk of sourceOf(file, (cause) => brokenOff('the file could not be read to its end', cause))) {
     isEmpty = false;
-    const bytes = typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk;
-    if (!(bytes instanceof Uint8Array)) {
+    const bytes = typeof chunk === 'string' ? new TextEncoder().encode(chunk) : bytesOf(chunk);
+    if (bytes === undefined) {
       throw brokenOff(
-        `the stream yielded a value that is not bytes (${typeof chunk}); it must yield Uint8Array or strings`,
+        `the stream yielded a value that is not bytes (${typeof chunk}); it must yield Uint8Array, ArrayBuffer or strings`,
       );
     }
     if (given + bytes.byteLength > size) throw brokenOff(`it ${changedFrom(size)}`);

@@ -23,7 +23,7 @@ function shown({ id, role, content, recalled }: StoredRow, all: readonly StoredR
     return { id, match, role: found?.role ?? 'summary', text: found?.content ?? text };
   });
   return {
-    id: id ?? '',
+    id: String(id ?? ''),
     role: role === 'user' ? 'user' : 'assistant',
     parts: [...(sources ? [{ type: 'data-recalled' as const, data: sources }] : []), { type: 'text', text: content }],
   };
