@@ -23,7 +23,7 @@ const SYSTEM = [
  * other tests use.
  */
 const ISOLATED = [
-  'test/api/{bad-options,listener-mistakes,pages,request-headers,workers}.test.ts',
+  'test/api/{bad-options,listener-mistakes,pages,platforms,request-headers,workers}.test.ts',
   'test/conversation/memory.test.ts',
   'test/unit/pauses.test.ts',
   'test/wire/{late-key,races,replaced-promise,sent}.test.ts',

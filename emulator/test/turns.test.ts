@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { Turns } from '../src/completions/turns.js';
+import { createEmulator } from '../src/index.js';
 
 /** Blocks the thread, as counting tokens does. */
 function work(ms: number): void {
@@ -31,4 +32,24 @@ test('work yields to the event loop after a long turn', async () => {
   order.push('work');
 
   expect(order).toEqual(['others', 'work']);
+});
+
+test('completions arrive under fake timers, and after them', async () => {
+  const emulator = createEmulator({ seed: 'timers' });
+  onTestFinished(() => emulator.close());
+  const complete = async (): Promise<string> => {
+    const response = await emulator.fetch('http://emulator.test/v1/chat/completions', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${emulator.apiKeys.secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'atlas-small', messages: [{ role: 'user', content: 'Hello?' }], stream: true }),
+    });
+    return response.text();
+  };
+
+  vi.useFakeTimers({ toFake: ['setImmediate', 'clearImmediate', 'performance', 'setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  for (let i = 0; i < 3; i += 1) expect(await complete()).toContain('[DONE]');
+  vi.useRealTimers();
+
+  expect(await complete()).toContain('[DONE]');
 });

@@ -1,5 +1,5 @@
-import type { Conversation, ConversationMessage, SentPrompt } from '../conversation/index.js';
-import type { PromptMessage } from './specification.js';
+import type { BuiltPrompt, Conversation, ConversationMessage, SentPrompt } from '../conversation/index.js';
+import type { PromptMessage, PromptPart } from './specification.js';
 
 /** The used part of a call, the same in every version of the AI SDK. */
 interface Params {
@@ -52,12 +52,23 @@ export function contextMiddleware(
       const last = prompt.findLastIndex(({ role }) => role === 'user');
       if (last < 0) return params;
       const instructions = prompt.slice(0, first).map(textOf).join('\n\n');
-      // With tools, other messages follow the user's last one. They belong to the input.
-      const input = prompt.slice(last).map(asMessage);
       const messages = prompt.slice(first, last).map(asMessage);
-      const { context, recalled, start } = await conversation.buildMessages(input, {
-        ...{ messages, instructions, signal, max_tokens },
-      });
+      // With tools, other messages follow the user's last one. They belong to the input.
+      let input = prompt.slice(last);
+      const build = async (): Promise<BuiltPrompt> => {
+        try {
+          const options = { messages, instructions, signal, max_tokens };
+          return await conversation.buildMessages(input.map(asMessage), options);
+        } catch (error) {
+          // By its name: the class would bring the code of conversations to a page that has only the provider.
+          const isTooLong = Object(error).name === 'ContextBudgetError';
+          const shorter = isTooLong ? withoutOldestResult(input) : undefined;
+          if (shorter === undefined) throw error;
+          input = shorter;
+          return build();
+        }
+      };
+      const { context, recalled, start } = await build();
       return {
         ...params,
         prompt: [
@@ -65,7 +76,7 @@ export function contextMiddleware(
           ...asPrompt(context?.content),
           ...prompt.slice(first + start, last),
           ...asPrompt(recalled?.content),
-          ...prompt.slice(last),
+          ...input,
         ],
       };
     },
@@ -84,6 +95,25 @@ export function contextMiddleware(
   };
 }
 
+const LEFT_OUT = { type: 'text', value: '[This result was left out, because the prompt became too long.]' };
+
+/** The input without the oldest output of its tools, except those of the last step. `undefined` if none is left. */
+function withoutOldestResult(input: readonly PromptMessage[]): PromptMessage[] | undefined {
+  const newest = input.findLastIndex(({ role }) => role === 'tool');
+  const isWhole = (part: PromptPart): boolean => part.type === 'tool-result' && part.output !== LEFT_OUT;
+  const oldest = input.findIndex(
+    ({ role, content }) => role === 'tool' && typeof content !== 'string' && content.some(isWhole),
+  );
+  if (oldest < 0 || oldest === newest) return undefined;
+  return input.map((message, at) => {
+    if (at !== oldest || typeof message.content === 'string') return message;
+    return {
+      ...message,
+      content: message.content.map((part) => (isWhole(part) ? { ...part, output: LEFT_OUT } : part)),
+    };
+  });
+}
+
 /** A message for counting and searching. Only a message of the user begins a turn. */
 function asMessage(message: PromptMessage): ConversationMessage {
   const options = (message.providerOptions?.contextGateway ?? {}) as Record<string, unknown>;
@@ -97,9 +127,15 @@ function textOf({ content }: PromptMessage): string {
   if (typeof content === 'string') return content;
   const texts = content.map((part) => {
     if (part.type === 'text' || part.type === 'reasoning') return String(part.text);
-    return part.type === 'file' ? '[file]' : JSON.stringify(part);
+    return part.type === 'file' ? '[file]' : JSON.stringify(part, (_, value) => (isFile(value) ? '[file]' : value));
   });
   return texts.join('\n');
+}
+
+/** A file in the output of a tool. Its length as text says nothing of its tokens. */
+function isFile(value: unknown): boolean {
+  const { data, mediaType } = Object(value) as { data?: unknown; mediaType?: unknown };
+  return typeof mediaType === 'string' && data !== undefined;
 }
 
 function asPrompt(text: string | undefined): PromptMessage[] {

@@ -8,7 +8,7 @@ import {
 import { toApiCallError } from './api-call-error.js';
 import { DIALECTS } from './dialect.js';
 import { toGatewayRequest } from './request.js';
-import { providerMetadataOf, responseMetadataOf } from './response.js';
+import { providerMetadataOf, reasoningIn, responseMetadataOf } from './response.js';
 import type { AiSdkModel, CallOptions, Specification, Warning } from './specification.js';
 import { toPartStream } from './stream-parts.js';
 
@@ -72,7 +72,9 @@ export function createModel<Version extends Specification>(
 function contentOf(reply: ExtendedReply | undefined, sends: boolean) {
   const text = reply?.content ?? '';
   const toolCalls = (sends && reply?.tool_calls) || [];
+  const reasoning = sends ? reasoningIn(reply) : '';
   return [
+    ...(reasoning === '' ? [] : [{ type: 'reasoning' as const, text: reasoning }]),
     ...(text === '' ? [] : [{ type: 'text' as const, text }]),
     ...toolCalls.map(({ id, function: { name, arguments: input } }) => ({
       type: 'tool-call' as const,

@@ -28,10 +28,39 @@ export function toToolMessages(parts: readonly PromptPart[]): ExtendedChatMessag
 }
 
 /** The output of a tool, as every version of the AI SDK passes it. */
-function toResult(output: unknown): string {
+function toResult(output: unknown): string | ChatContentPart[] {
   const { type, value, reason } = Object(output) as { type?: string; value?: unknown; reason?: string };
   if (type === 'execution-denied') return reason ?? 'The execution of this tool was denied.';
+  if (type === 'content' && Array.isArray(value)) {
+    const parts = value.map((part) => toResultPart(part) ?? { type: 'text' as const, text: `[${kindOf(part)}]` });
+    const texts = parts.flatMap((part) => (part.type === 'text' ? part.text : []));
+    return texts.length === parts.length ? texts.join('\n') : parts;
+  }
   return typeof value === 'string' ? value : JSON.stringify(value ?? null);
+}
+
+/** A part of a tool's output: `media` in version 2 of the interface, `image-data`, `file-url` and the like since version 3. */
+function toResultPart(part: PromptPart): ChatContentPart | undefined {
+  const { type, text, data, url } = part as PromptPart & { url?: unknown };
+  if (type === 'text') return { type: 'text', text: String(text) };
+  if (data === undefined && url === undefined) return { type: 'text', text: JSON.stringify(part) };
+  try {
+    return toPart('tool', { ...part, type: 'file', mediaType: kindOf(part), data: data ?? url });
+  } catch {
+    return undefined;
+  }
+}
+
+function kindOf({ type, mediaType }: PromptPart): string {
+  return mediaType ?? (type.startsWith('image') ? 'image/*' : 'file');
+}
+
+/** The types of the files in tools' outputs that cannot be sent. */
+export function leftOutOf(parts: readonly PromptPart[]): string[] {
+  return parts.flatMap(({ type, output }) => {
+    const { value } = Object(type === 'tool-result' ? output : undefined) as { value?: unknown };
+    return Array.isArray(value) ? value.filter((part) => toResultPart(part) === undefined).map(kindOf) : [];
+  });
 }
 
 function toPart(role: string, part: PromptPart): ChatContentPart {

@@ -1,7 +1,7 @@
 import { UnsupportedFunctionalityError } from '@ai-sdk/provider';
 import type { ExtendedChatCompletionParams, ExtendedChatMessage, FunctionTool, ToolChoice } from '../index.js';
-import { toContent, toToolCalls, toToolMessages } from './prompt-parts.js';
-import type { CallOptions, CallTool, PromptMessage } from './specification.js';
+import { leftOutOf, toContent, toToolCalls, toToolMessages } from './prompt-parts.js';
+import type { CallOptions, CallTool, PromptMessage, PromptPart } from './specification.js';
 
 /** A setting that the Gateway does not support. */
 interface Unsupported {
@@ -30,7 +30,7 @@ export function toGatewayRequest(model: string, options: CallOptions, sends: boo
   }
   const params = {
     model,
-    messages: sends ? prompt.flatMap(toExtendedMessages) : prompt.map(toMessage),
+    messages: sends ? toExtendedMessages(prompt) : prompt.map(toMessage),
     ...(temperature !== undefined && { temperature }),
     ...(maxOutputTokens !== undefined && { max_tokens: maxOutputTokens }),
     ...(sends && undocumentedParams(options)),
@@ -54,13 +54,23 @@ function toMessage({ role, content }: PromptMessage) {
 }
 
 /** The results of several tools are one message of the AI SDK, and one message each for the Gateway. */
-function toExtendedMessages({ role, content }: PromptMessage): ExtendedChatMessage[] {
-  if (typeof content === 'string') return [{ role, content }];
-  if (role === 'tool') return toToolMessages(content);
-  const tool_calls = toToolCalls(content);
-  const text = toContent(role, content);
-  if (tool_calls.length === 0) return [{ role, content: text }];
-  return [{ role, content: text === '' ? null : text, tool_calls }, ...toToolMessages(content)];
+function toExtendedMessages(prompt: readonly PromptMessage[]): ExtendedChatMessage[] {
+  const asked = prompt.findLastIndex(({ role }) => role === 'user');
+  return prompt.flatMap(({ role, content }, at) => {
+    if (typeof content === 'string') return [{ role, content }];
+    if (role === 'tool') return toToolMessages(content);
+    const tool_calls = toToolCalls(content);
+    const text = toContent(role, content);
+    if (tool_calls.length === 0) return [{ role, content: text }];
+    // Models that reason need their reasoning until they have replied, and reject it after that.
+    const reasoning = at > asked ? reasoningOf(content) : '';
+    const message = { role, content: text === '' ? null : text, tool_calls };
+    return [{ ...message, ...(reasoning !== '' && { reasoning_content: reasoning }) }, ...toToolMessages(content)];
+  });
+}
+
+function reasoningOf(parts: readonly PromptPart[]): string {
+  return parts.flatMap(({ type, text }) => (type === 'reasoning' ? String(text) : [])).join('\n');
 }
 
 function undocumentedParams(options: CallOptions): Partial<ExtendedChatCompletionParams> {
@@ -129,7 +139,14 @@ function ignoredSettings(options: CallOptions): Unsupported[] {
 function notSendable({ tools = [], prompt }: CallOptions): Unsupported[] {
   const others = tools.filter((tool) => !isFunction(tool));
   const details = 'It belongs to another provider. It was not sent.';
-  return [...others.map(({ name }) => ({ feature: `tool ${name}`, details })), ...reasoningParts(prompt)];
+  const files = new Set(prompt.flatMap(({ content }) => (typeof content === 'string' ? [] : leftOutOf(content))));
+  return [
+    ...others.map(({ name }) => ({ feature: `tool ${name}`, details })),
+    ...[...files].map((type) => ({
+      feature: `${type} of a tool`,
+      details: 'The Gateway takes none. It was not sent.',
+    })),
+  ];
 }
 
 function reasoningParts(prompt: readonly PromptMessage[]): Unsupported[] {

@@ -15,6 +15,13 @@ export function responseMetadataOf(response: {
   };
 }
 
+/** The reasoning in a reply or a piece of one, under the names that services give it. */
+export function reasoningIn(reply: object | undefined): string {
+  const { reasoning_content, reasoning } = Object(reply) as { reasoning_content?: unknown; reasoning?: unknown };
+  const text = reasoning_content ?? reasoning;
+  return typeof text === 'string' ? text : '';
+}
+
 /** The rate limit as of a response, if the service sent one. */
 export function providerMetadataOf({ rateLimit }: ResponseInfo): { providerMetadata?: ProviderMetadata } {
   if (rateLimit === undefined) return {};

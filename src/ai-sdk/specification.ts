@@ -123,7 +123,7 @@ interface ToolCallPart {
 
 /** A whole response. */
 interface GenerateResult<Version extends Specification> {
-  content: ({ type: 'text'; text: string } | ToolCallPart)[];
+  content: ({ type: 'text' | 'reasoning'; text: string } | ToolCallPart)[];
   finishReason: FinishReason<Version>;
   usage: Usage<Version>;
   warnings: Warning<Version>[];
@@ -139,6 +139,9 @@ export type StreamPart<Version extends Specification> =
   | { type: 'text-start'; id: string }
   | { type: 'text-delta'; id: string; delta: string }
   | { type: 'text-end'; id: string }
+  | { type: 'reasoning-start'; id: string }
+  | { type: 'reasoning-delta'; id: string; delta: string }
+  | { type: 'reasoning-end'; id: string }
   | { type: 'tool-input-start'; id: string; toolName: string }
   | { type: 'tool-input-delta'; id: string; delta: string }
   | { type: 'tool-input-end'; id: string }

@@ -9,7 +9,7 @@ import {
   type ToolCallDelta,
 } from '../index.js';
 import { DIALECTS } from './dialect.js';
-import { providerMetadataOf, responseMetadataOf } from './response.js';
+import { providerMetadataOf, reasoningIn, responseMetadataOf } from './response.js';
 import type { Specification, StreamPart, Warning } from './specification.js';
 import { ToolInputs } from './tool-inputs.js';
 
@@ -42,14 +42,15 @@ export function toPartStream<Version extends Specification>(
   );
 }
 
-/** The id of the response's only text. */
+/** The ids of the response's only text, and of its only reasoning. */
 const TEXT = { id: '0' };
+const REASONING = { id: 'reasoning' };
 
 async function* partsOf<Version extends Specification>(
   completion: ChatCompletionStream<ExtendedTypes>,
   { specification, warnings, includeRawChunks, sends }: StreamPartOptions<Version>,
 ): AsyncGenerator<StreamPart<Version>, undefined> {
-  let [hasMetadata, hasText, hasFailed] = [false, false, false];
+  let [hasMetadata, hasText, hasFailed, isReasoning] = [false, false, false, false];
   const pieces = new CharacterJoiner();
   const tools = new ToolInputs();
   let usage: CompletionUsage | null | undefined;
@@ -60,7 +61,16 @@ async function* partsOf<Version extends Specification>(
       if (includeRawChunks) yield { type: 'raw', rawValue: chunk };
       if (!hasMetadata) yield { type: 'response-metadata', ...responseMetadataOf(chunk) };
       hasMetadata = true;
-      const { content, toolCalls, finishReason } = firstChoice(chunk);
+      const { content, reasoning, toolCalls, finishReason } = firstChoice(chunk);
+      if (sends && reasoning !== '') {
+        if (!isReasoning) yield { type: 'reasoning-start', ...REASONING };
+        yield { type: 'reasoning-delta', ...REASONING, delta: reasoning };
+        isReasoning = true;
+      }
+      if (isReasoning && (content !== '' || toolCalls.length > 0)) {
+        yield { type: 'reasoning-end', ...REASONING };
+        isReasoning = false;
+      }
       const text = pieces.add(content);
       if (text && !hasText) yield { type: 'text-start', ...TEXT };
       if (text) yield { type: 'text-delta', ...TEXT, delta: text };
@@ -76,6 +86,7 @@ async function* partsOf<Version extends Specification>(
     hasFailed = true;
     yield { type: 'error', error };
   }
+  if (isReasoning) yield { type: 'reasoning-end', ...REASONING };
   const rest = pieces.end();
   if (rest && !hasText) yield { type: 'text-start', ...TEXT };
   if (rest) yield { type: 'text-delta', ...TEXT, delta: rest };
@@ -91,12 +102,14 @@ async function* partsOf<Version extends Specification>(
 
 function firstChoice({ choices }: ExtendedChatCompletionChunk): {
   content: string;
+  reasoning: string;
   toolCalls: readonly ToolCallDelta[];
   finishReason?: string;
 } {
   const choice = choices.find(({ index }) => index === 0);
   return {
     content: choice?.delta.content ?? '',
+    reasoning: reasoningIn(choice?.delta),
     toolCalls: choice?.delta.tool_calls ?? [],
     ...(choice?.finish_reason && { finishReason: choice.finish_reason }),
   };

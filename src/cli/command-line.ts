@@ -18,7 +18,8 @@ export class UsageError extends Error {
 }
 
 /** @throws {UsageError} */
-export function readCommandLine(args: readonly string[]): CommandLine {
+export function readCommandLine(given: readonly string[]): CommandLine {
+  const args = given[0] === '--json' ? [...given.slice(1), '--json'] : given;
   const [first] = args;
   const end = args.indexOf('--'); // after it, everything is a text
   const words = end === -1 ? args : args.slice(0, end);
@@ -69,6 +70,7 @@ function readArguments({ command, parameters }: Operation, args: readonly string
 }
 
 function unknownCommand(word: string): UsageError {
+  if (word.startsWith('-')) return new UsageError(`Options such as ${word} come after the command.`);
   const related = OPERATIONS.filter(({ command }) => command.split(' ')[0] === word).map(({ command }) => command);
   const known = related.length > 0 ? related : [...OPERATIONS.map(({ command }) => command), 'mcp'];
   const what = related.length > 0 ? `${word} needs a second word` : `There is no command ${word}`;

@@ -19,11 +19,15 @@ async function createMcpServer(clients: Clients, version: string): Promise<Serve
     if (operation === undefined) return failure(`There is no tool ${params.name}.`);
     const sent = Object.entries(params.arguments ?? {});
     // Models fill in optional parameters with nothing.
-    const given = Object.fromEntries(sent.filter(([, value]) => value !== null && value !== ''));
+    const given = Object.fromEntries(
+      // Clients add arguments of their own, such as the id of the call.
+      sent.filter(([name, value]) => value !== null && value !== '' && Object.hasOwn(operation.parameters, name)),
+    );
     const problem = findProblem(operation, given);
     if (problem !== undefined) return failure(problem);
     try {
-      return success(await operation.run(clients, given as Record<string, string>, { signal })); // checked by `findProblem`
+      const result = await operation.run(clients, given as Record<string, string>, { signal }); // checked by `findProblem`
+      return success(operation.lists ? beginningOf(result, params.arguments?.limit) : result);
     } catch (error) {
       // The message says how to fix it, and contains no credential.
       if (ContextGatewayError.is(error)) return failure(error.message);
@@ -58,17 +62,18 @@ async function load() {
   }
 }
 
-function describe({ tool = '', description, effect, parameters }: Operation) {
+function describe({ tool = '', description, effect, parameters, lists }: Operation) {
   const properties = Object.entries(parameters).map(([name, { description, values }]) => [
     name,
     { type: 'string', description, ...(values && { enum: [...values] }) },
   ]);
+  const limit = { type: 'integer', description: `The most items to return, ${MOST} by default` };
   return {
     name: tool,
     description,
     inputSchema: {
       type: 'object' as const,
-      properties: Object.fromEntries(properties),
+      properties: { ...Object.fromEntries(properties), ...(lists && { limit }) },
       required: Object.keys(parameters).filter((name) => parameters[name]?.required),
       additionalProperties: false,
     },
@@ -78,13 +83,19 @@ function describe({ tool = '', description, effect, parameters }: Operation) {
 
 /** A model may send anything. */
 function findProblem({ parameters }: Operation, given: Record<string, unknown>): string | undefined {
-  for (const [name, value] of Object.entries(given)) {
-    const known = Object.hasOwn(parameters, name);
-    if (!known) return `There is no parameter ${name}. Use ${Object.keys(parameters).join(', ')}.`;
-    if (typeof value !== 'string') return `${name} must be a string.`;
-  }
+  for (const [name, value] of Object.entries(given)) if (typeof value !== 'string') return `${name} must be a string.`;
   const missing = Object.keys(parameters).find((name) => parameters[name]?.required && !Object.hasOwn(given, name));
-  return missing && `${missing} is missing.`;
+  return missing && `${missing} is missing. The parameters are ${Object.keys(parameters).join(', ')}.`;
+}
+
+/** Items of a list for a model, whose window is not filled with them. */
+const MOST = 50;
+
+/** The first items of a list, and how many there are. */
+function beginningOf(result: unknown, limit: unknown): unknown {
+  const most = Number.isSafeInteger(Number(limit)) && Number(limit) > 0 ? Number(limit) : MOST;
+  if (!Array.isArray(result) || result.length <= most) return result;
+  return { items: result.slice(0, most), total: result.length };
 }
 
 function success(result: unknown) {

@@ -36,6 +36,8 @@ export interface Operation {
   readonly description: string;
   readonly effect: 'reads' | 'writes' | 'deletes';
   readonly parameters: Readonly<Record<string, Parameter>>;
+  /** Whether the result is a list of any length, of which a model gets the beginning. */
+  readonly lists?: boolean;
   run(clients: Clients, given: Arguments, options?: RequestOptions): Promise<unknown>;
 }
 
@@ -123,6 +125,7 @@ export const OPERATIONS: readonly Operation[] = [
     description: 'List what the service remembers about the user',
     effect: 'reads',
     parameters: { type: { description: 'Items of this type only', values: types }, workspaceId },
+    lists: true,
     run: ({ context }, { type, workspaceId }, options) =>
       run(context.memory.list({ type, workspaceId } as MemoryListParams, options)),
   },

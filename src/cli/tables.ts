@@ -46,11 +46,14 @@ function rowsOf(records: readonly unknown[]): string {
 }
 
 function aligned(rows: readonly (readonly string[])[]): string {
-  const widths = rows.reduce<number[]>((most, row) => row.map((text, at) => Math.max(most[at] ?? 0, text.length)), []);
+  const widths = rows.reduce<number[]>(
+    (most, row) => row.map((text, at) => Math.max(most[at] ?? 0, widthOf(text))),
+    [],
+  );
   return rows
     .map((row) =>
       row
-        .map((text, at) => text.padEnd(widths[at] ?? 0))
+        .map((text, at) => text + ' '.repeat((widths[at] ?? 0) - widthOf(text)))
         .join('  ')
         .trimEnd(),
     )
@@ -62,7 +65,29 @@ function cell(value: unknown): string {
   const short = typeof value === 'number' ? Math.round(value * 100) / 100 : value;
   const text = typeof short === 'string' ? short : short === undefined ? '' : JSON.stringify(short);
   const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
-  return line.length > MAX_CELL ? `${line.slice(0, MAX_CELL - 1)}…` : line;
+  return line.length > MAX_CELL ? cut(line) : line;
+}
+
+/** What a terminal shows as one character, which may be several for JavaScript. */
+const CHARACTERS = new Intl.Segmenter();
+const WIDE =
+  /^(?:\p{Emoji_Presentation}|.\ufe0f|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}])/u;
+
+/** The columns that a text takes in a terminal. */
+function widthOf(text: string): number {
+  let width = 0;
+  for (const { segment } of CHARACTERS.segment(text)) width += WIDE.test(segment) ? 2 : 1;
+  return width;
+}
+
+function cut(text: string): string {
+  let [kept, width] = ['', 1];
+  for (const { segment } of CHARACTERS.segment(text)) {
+    width += widthOf(segment);
+    if (width > MAX_CELL) return `${kept}…`;
+    kept += segment;
+  }
+  return kept;
 }
 
 function isNested(value: unknown): boolean {

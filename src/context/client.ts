@@ -82,6 +82,11 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
   /** The state of the users that `forUser` was called for last, by token. */
   readonly #users = new Map<Credential, ClientState>();
 
+  /** @internal With a tag, Vue does not wrap it in a proxy, behind which private fields cannot be read. */
+  get [Symbol.toStringTag](): string {
+    return 'ContextClient';
+  }
+
   constructor(options?: ContextClientOptions);
   /** @internal */
   constructor(options?: ContextClientOptions, shared?: ClientState, runtime?: Runtime);

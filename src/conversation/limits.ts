@@ -6,8 +6,9 @@ import { APIAbortError, APITimeoutError, type RequestOptions } from '../index.js
 /** The background work of a conversation. `close` ends it, and no error is reported after that. */
 export class Background {
   readonly #tasks = new Set<Promise<unknown>>();
-  readonly #closing = new AbortController();
-  readonly #ending = new AbortController();
+  // Created when they are needed: in the global scope of a worker, workerd forbids it.
+  #closing: AbortController | undefined;
+  #ending: AbortController | undefined;
   readonly #report: (error: unknown) => void;
 
   constructor(report: (error: unknown) => void) {
@@ -15,11 +16,13 @@ export class Background {
   }
 
   get signal(): AbortSignal {
+    this.#closing ??= new AbortController();
     return this.#closing.signal;
   }
 
   /** Aborted a few seconds after `close`, for a turn that is being stored. */
   get ended(): AbortSignal {
+    this.#ending ??= new AbortController();
     return this.#ending.signal;
   }
 
@@ -45,8 +48,10 @@ export class Background {
   }
 
   close(): void {
+    this.#closing ??= new AbortController();
+    this.#ending ??= new AbortController();
     this.#closing.abort();
-    const timer = systemRuntime.setTimer(() => this.#ending.abort(), STORING);
+    const timer = systemRuntime.setTimer(() => this.#ending?.abort(), STORING);
     void this.idle().finally(() => systemRuntime.clearTimer(timer));
   }
 }

@@ -1,5 +1,6 @@
 import { DEFAULT_CODES, defaultCode, type ErrorData, type HasErrorData } from '../base/error-data.js';
 import { describeIssues } from '../base/issues.js';
+import { isTooLong } from '../base/too-long.js';
 import { APIError } from './api.js';
 import { ContextGatewayError } from './base.js';
 import { APIAbortError, APIConnectionError, APITimeoutError } from './connection.js';
@@ -124,8 +125,7 @@ function ofService(error: APIError): VisibleError {
   if (status >= 500 && status !== 503) return { status: status < 600 ? status : 502 };
   // The service may report problems of the server with another status, or inside a successful response.
   if (OF_SERVER.test(`${type} ${code}`)) return { status: 500 };
-  const isTooLong = status === 400 && code === 'context_length_exceeded';
-  const sentStatus = isTooLong ? 413 : status < 300 ? 502 : status; // an error inside a success has no status of its own
+  const sentStatus = isTooLong(error) ? 413 : status < 300 ? 502 : status; // an error inside a success has no status of its own
   const retry_after = retryAfter === undefined ? undefined : Math.ceil(retryAfter / 1_000);
   if (status >= 300 && !OF_REQUEST.includes(status))
     return { status, body: { message: defaultMessage(status), type: 'invalid_request_error', retry_after } };

@@ -119,11 +119,14 @@ export class ChatCompletions<Types extends ExtendedTypes = CompletionTypes> exte
   }
 }
 
+/** The fence that many models put around JSON. */
+const FENCE = /^\s*```\w*\s*\n([\s\S]*?)\s*```\s*$/;
+
 /** The reply of the first choice, which must be JSON. @throws {ResponseValidationError} when it is not */
 function parsedReply(completion: ExtendedTypes['completion']): unknown {
   const choice = completion.choices[0];
   const text = choice?.message.content;
-  const value = tryJson(text ?? '');
+  const value = tryJson((text ?? '').replace(FENCE, '$1'));
   if (value !== undefined) return value;
   const reason =
     choice?.finish_reason === 'length'

@@ -75,6 +75,11 @@ export class GatewayClient<Types extends ExtendedTypes = CompletionTypes> extend
   readonly usage: Usage;
   readonly #key: { type: KeyType };
 
+  /** @internal With a tag, Vue does not wrap it in a proxy, behind which private fields cannot be read. */
+  get [Symbol.toStringTag](): string {
+    return 'GatewayClient';
+  }
+
   constructor(options?: GatewayClientOptions<Types>);
   /** @internal */
   constructor(options?: GatewayClientOptions<Types>, shared?: ClientState, runtime?: Runtime);

@@ -47,9 +47,23 @@ export function observe(client: Observable, options: ObserveOptions = {}): () =>
   const open = new Map<number, CallSpan>();
   return client.subscribe((event) => {
     const { call, type } = event;
-    if (type === 'start') open.set(call, new CallSpan(tracer, event));
-    open.get(call)?.take(event);
+    if (type === 'start' && isFirst(event, options)) open.set(call, new CallSpan(tracer, event));
+    const span = open.get(call);
+    if (span === undefined) return; // observed already
+    span.take(event);
     if (type === 'done') open.delete(call);
     count(event);
   });
+}
+
+/** The providers that have recorded the start of a call. */
+const recorded = new WeakMap<ClientEvent, Set<unknown>>();
+
+/** Whether no other `observe` has recorded a call. Libraries, and modules that are loaded again, may observe a client twice. */
+function isFirst(start: ClientEvent, { tracerProvider }: ObserveOptions): boolean {
+  const providers = recorded.get(start) ?? new Set();
+  recorded.set(start, providers);
+  const isNew = !providers.has(tracerProvider);
+  providers.add(tracerProvider);
+  return isNew;
 }

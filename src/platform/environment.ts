@@ -4,12 +4,16 @@ import { ConfigurationError } from '../errors/base.js';
 /** The version of this package. A test compares it with package.json. */
 const VERSION = '0.1.0';
 
+/** What only servers have that may also have what workers of pages have. Of them, `WebSocketPair` is workerd's. */
+const SERVERS = ['Deno', 'Bun', 'WebSocketPair', 'EdgeRuntime'];
+
 /** Whether users can read this program and its secrets: true for a page and its workers, false for servers. */
 export function isBrowser(): boolean {
-  const scope = globalThis as { window?: unknown; document?: unknown; importScripts?: unknown; process?: unknown };
-  const page = scope.window !== undefined && scope.document !== undefined;
-  const worker = typeof scope.importScripts === 'function' && scope.process === undefined;
-  return page || worker;
+  const scope = globalThis as { window?: unknown; document?: unknown; importScripts?: unknown };
+  if (scope.window !== undefined && scope.document !== undefined) return true;
+  // Not by `process`, which bundlers add to pages.
+  const isServer = SERVERS.some((name) => name in scope) || globalThis.process?.release?.name === 'node';
+  return typeof scope.importScripts === 'function' && !isServer;
 }
 
 /** Names this package and the runtime to the service, as in `context-gateway/0.1.0 node/24`. None in a page. */

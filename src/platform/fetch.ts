@@ -112,7 +112,14 @@ function wholeReader(response: FetchResponse): BodyReader {
 }
 
 export function fetchHeaders(headers: FetchResponse['headers']): HeaderSource {
-  return { get: (name) => headers.get(name) ?? undefined, toHeaders: () => headers as Headers };
+  const get = (name: string): string | undefined => {
+    try {
+      return headers.get(name) ?? undefined;
+    } catch {
+      return undefined; // the `fetch` of SvelteKit's load functions forbids reading most headers
+    }
+  };
+  return { get, toHeaders: () => headers as Headers };
 }
 
 /** The options of `fetch` on servers and in workers. Redirects are never followed: 'manual' returns the 3xx. */

@@ -114,21 +114,16 @@ function messageIn(body: unknown, redactor: Redactor, depth = 0): string | undef
   return undefined;
 }
 
-/** The first words of a plain text, of an HTML page, such as a proxy's error page, or of JSON without a message. */
+/**
+ * The first words of a plain text or an HTML page, such as a proxy's error page. Not of JSON without a message, which may repeat
+ * anything of the caller.
+ */
 function excerpt(body: unknown, status: number, redactor: Redactor): string {
-  if (typeof body !== 'string') return isEmpty(body) ? '' : cut(redactor.quote(JSON.stringify(body)));
+  if (typeof body !== 'string') return '';
   const shown = body.replace(/<!--.*?(-->|$)|<(title|script|style)\b.*?(<\/\2[^<>]*>?|$)|<[a-z/!?][^<>]*>?/gis, ' ');
   const text = redactor.quote(unescaped(shown).replace(/\s+/g, ' ').trim());
   const line = text.startsWith(`${status} `) ? text.slice(4) : text; // the message already begins with it
-  return cut(line);
-}
-
-function isEmpty(body: unknown): boolean {
-  return body === undefined || body === null || Object.keys(Object(body)).length === 0;
-}
-
-function cut(text: string): string {
-  return text.length > MAX_EXCERPT ? `${text.slice(0, MAX_EXCERPT)}…` : text;
+  return line.length > MAX_EXCERPT ? `${line.slice(0, MAX_EXCERPT)}…` : line;
 }
 
 /** A 404 that is not the service's own error: `baseURL` is probably wrong. */

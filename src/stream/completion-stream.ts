@@ -26,6 +26,11 @@ export class ChatCompletionStream<Types extends ExtendedTypes = CompletionTypes>
   /** Chunks that `finalCompletion` has read and a loop will get. */
   #ahead: Types['chunk'][] = [];
 
+  /** @internal With a tag, Vue does not wrap it in a proxy, behind which private fields cannot be read. */
+  get [Symbol.toStringTag](): string {
+    return 'ChatCompletionStream';
+  }
+
   /** @internal */
   constructor(owner: StreamOwner<Types>) {
     this.#owner = owner;

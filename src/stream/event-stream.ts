@@ -1,3 +1,4 @@
+import { withHeartbeats } from '../base/heartbeats.js';
 import { StreamTruncatedError } from '../errors/stream.js';
 import { visibleError } from '../errors/visible.js';
 import { streamOf } from '../platform/fetch.js';
@@ -8,7 +9,8 @@ import type { ChatCompletionStream } from './completion-stream.js';
 
 /**
  * The stream as server-sent events, to relay it to a browser. There, `readChatCompletionStream` reads it. An error
- * becomes an error event. Cancelling the returned stream closes this one.
+ * becomes an error event. While the model is silent, a comment is sent every eight seconds, so that no proxy ends the
+ * response. Cancelling the returned stream closes this one.
  *
  * @throws {StreamConsumedError} when the stream was read before
  * @example
@@ -27,7 +29,7 @@ export function toEventStream(stream: ChatCompletionStream<ExtendedTypes>): Read
   const chunks = stream[Symbol.asyncIterator]();
   const events = eventsOf(chunks);
   return streamOf({
-    next: () => events.next(),
+    next: withHeartbeats(() => events.next()),
     // Not the generator's own, which would wait for the pending read.
     return: async () => {
       await chunks.return?.();

@@ -23,7 +23,7 @@ beforeEach(() => {
 
 const sentMessages = (): ChatMessage[] => JSON.parse(service.last.body ?? '').messages;
 
-describe.each(majors)('$name', ({ ai, createProvider }) => {
+describe.each(majors)('$name', ({ name, ai, createProvider }) => {
   const model = () =>
     ai.wrapLanguageModel({
       model: createProvider(service.gateway())('atlas-small'),
@@ -80,6 +80,45 @@ describe.each(majors)('$name', ({ ai, createProvider }) => {
     await ai.generateText({ model: model(), prompt });
 
     expect(sentMessages()).toEqual([{ role: 'user', content: prompt }]);
+  });
+
+  const step = (id: string, output: object) => [
+    {
+      role: 'assistant' as const,
+      content: [{ type: 'tool-call' as const, toolCallId: id, toolName: 'look', input: {} }],
+    },
+    {
+      role: 'tool' as const,
+      content: [{ type: 'tool-result' as const, toolCallId: id, toolName: 'look', output: output as never }],
+    },
+  ];
+  const asked = { role: 'user' as const, content: prompt };
+
+  test('counts an image that a tool returns as a file, not as text', async () => {
+    const [type] = name === 'ai 5' ? ['media'] : ['image-data'];
+    const output = { type: 'content', value: [{ type, data: 'A'.repeat(100_000), mediaType: 'image/png' }] };
+    await ai.generateText({ model: model(), messages: [asked, ...step('t1', output)] }).catch(() => {});
+
+    const [input] = buildMessages.mock.calls[0] ?? [];
+    expect(JSON.stringify(input).length).toBeLessThan(1_000);
+  });
+
+  test('leaves older results of the turn out if the prompt does not fit', async () => {
+    const tooLong = Object.assign(new Error('It does not fit.'), { name: 'ContextBudgetError' });
+    buildMessages.mockRejectedValueOnce(tooLong).mockRejectedValueOnce(tooLong);
+    const steps = ['t1', 't2', 't3'].flatMap((id) => step(id, { type: 'text', value: `result ${id}` }));
+    const inputs = () => buildMessages.mock.calls.map(([input]) => JSON.stringify(input));
+    await ai.generateText({ model: model(), messages: [asked, ...steps] }).catch(() => {});
+
+    expect(inputs().map((text) => ['t1', 't2', 't3'].filter((id) => text.includes(`result ${id}`)))).toEqual([
+      ['t1', 't2', 't3'],
+      ['t2', 't3'],
+      ['t3'],
+    ]);
+    buildMessages.mockReset().mockRejectedValue(tooLong);
+    const error = await failureOf(ai.generateText({ model: model(), messages: [asked, ...steps], maxRetries: 0 }));
+    expect(error).toMatchObject({ name: 'ContextBudgetError' });
+    expect(buildMessages).toHaveBeenCalledTimes(3); // the last step is never shortened
   });
 
   test('fails the call if the prompt cannot be built', async () => {

@@ -78,7 +78,7 @@ const calls = async (options: GatewayClientOptions & ContextClientOptions) => {
 
 /** From Node 22 on, `createRequire` fails while there is a `path`: undici is not found, and requests go through fetch. */
 const withoutFetchHeaders = (request: { rawHeaders: string[] }): unknown => {
-  const added = ['accept-language', 'sec-fetch-mode', 'accept-encoding'];
+  const added = ['accept-language', 'sec-fetch-mode', 'accept-encoding', 'cache-control', 'pragma'];
   const isKept = (_: string, at: number, all: string[]) => !added.includes(all[at - (at % 2)] ?? '');
   return { ...request, rawHeaders: request.rawHeaders.filter(isKept) };
 };

@@ -146,6 +146,36 @@ test('only what needs a missing variable fails', async () => {
   expect((await run('usage')).code).toBe(1);
 });
 
+test.each([
+  { wide: '港口', because: 'Chinese takes two columns' },
+  { wide: '🚀', because: 'an emoji takes two' },
+  { wide: '❤️', because: 'so does a sign that is shown as an emoji' },
+  { wide: 'e\u0301', because: 'a combining accent takes none' },
+])('columns are aligned: $because', ({ wide }) => {
+  const [, first = '', second = ''] = inTables([
+    { key: wide, content: 'AAA' },
+    { key: 'port', content: 'AAA' },
+  ]).split('\n');
+
+  const width = wide === 'e\u0301' ? 1 : wide === '港口' ? 4 : 2;
+  expect(first).toBe(`${wide}${' '.repeat(6 - width)}AAA`);
+  expect(second).toBe('port  AAA');
+});
+
+test('a long text is cut between characters', () => {
+  const cut = inTables({ text: `${'x'.repeat(77)}🚀🚀` });
+
+  expect(cut).toBe(`text  ${'x'.repeat(77)}🚀…\n`);
+});
+
+test('--json may come before the command; of other options the message says where they go', async () => {
+  expect(JSON.parse((await run('--json', 'memory', 'list')).out)).toEqual([]);
+  expect(await run('--type', 'fact', 'memory', 'list')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('Options such as --type come after the command.'),
+  });
+});
+
 test('a table has two decimals, and JSON all', () => {
   const result = { preservationRatio: 0.34519572953736655, tokens: 95 };
 

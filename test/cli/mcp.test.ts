@@ -60,8 +60,13 @@ test('every tool acts on the service', async () => {
 test.each([
   { tool: 'retrieve', given: { conversationId: 'nowhere' }, text: '404' },
   { tool: 'retrieve', given: {}, text: 'conversationId is missing' },
+  { tool: 'retrieve', given: { conversationId: '' }, text: 'conversationId is missing' },
   { tool: 'retrieve', given: { conversationId: 7 }, text: 'conversationId must be a string' },
-  { tool: 'pin', given: { id: 'x' }, text: 'There is no parameter id. Use conversationId, messageId, category.' },
+  {
+    tool: 'pin',
+    given: { id: 'x' },
+    text: 'conversationId is missing. The parameters are conversationId, messageId, category.',
+  },
   { tool: 'compact', given: { conversationId: 'talk', level: 'hard' }, text: 'level: expected "light"' },
   { tool: 'delete_all', given: {}, text: 'There is no tool delete_all' },
 ])('$tool with $given is an error that the model can read', async ({ tool, given, text }) => {
@@ -70,4 +75,19 @@ test.each([
   expect(result.isError).toBe(true);
   expect(result.text).toContain(text);
   expect(result.text).not.toContain(world.emulator.sessionToken);
+});
+
+test('arguments that clients add are ignored', async () => {
+  const added = { toolCallId: 'call_1', sessionId: 'a1', action: 'sendMessage', chatInput: 'hi' };
+
+  expect((await call('retrieve', { conversationId: 'talk', ...added })).isError).toBe(false);
+});
+
+test('a long list is cut, and says how long it is', async () => {
+  for (let at = 0; at < 60; at += 1) await call('memory_save', { type: 'fact', key: `key ${at}`, content: 'x' });
+
+  const { items, total } = (await call('memory_list')).value;
+  expect([items.length, total]).toEqual([50, 60]);
+  expect((await call('memory_list', { limit: 2 })).value.items).toHaveLength(2);
+  expect((await call('memory_list', { limit: 100 })).value).toHaveLength(60);
 });

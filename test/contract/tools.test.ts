@@ -185,6 +185,16 @@ describe('a reply in JSON', () => {
   });
 
   test.each([
+    '```json\n{"high":"12:00","metres":3.5}\n```',
+    '```\n{"high":"12:00","metres":3.5}\n```\n',
+    '\n{"high":"12:00","metres":3.5}',
+  ])('a reply in JSON may have a fence around it: %j', async (reply) => {
+    world.emulator.chat.on('tide', reply);
+
+    expect(await ask(Tide)).toEqual({ high: '12:00', metres: 3.5 });
+  });
+
+  test.each([
     { reply: 'At noon.', message: 'ask the model for JSON only' },
     { reply: { content: '{"high":', finish_reason: 'length' }, message: 'it ended at max_tokens' },
     { reply: '', message: 'it has no text' },

@@ -7,7 +7,7 @@ import {
   toErrorResponse,
 } from 'context-gateway';
 import { readTurn, sources, type TurnEvent, toResponse } from 'context-gateway/conversation';
-import { assert, describe, expect, test } from 'vitest';
+import { assert, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { failureOf } from '../helpers/service.js';
 import { metadata, summary } from './samples.js';
 import { cannedContext, chatWorld, gate, smallTalk } from './world.js';
@@ -35,7 +35,7 @@ describe('a response for a page', () => {
     const events = await eventsOf(response);
 
     expect(response.headers.get('content-type')).toBe('text/event-stream');
-    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('cache-control')).toBe('no-store, no-transform');
     expect(events.map(({ type }) => type)).toEqual(['recalled', 'text', 'turn']);
     expect(events).toMatchObject([
       { recalled: expect.arrayContaining([expect.objectContaining({ id: 'lamp', role: 'user' })]) },
@@ -45,6 +45,54 @@ describe('a response for a page', () => {
     expect(JSON.stringify(events)).not.toContain('"completion"');
     const ids = (await world.stored()).length;
     expect(ids).toBe(history.length + 2);
+  });
+
+  /** A model that writes only when the test says so, and a clock of the test. */
+  async function silentWorld() {
+    const world = chatWorld();
+    const thinking = gate();
+    world.onRequest(({ url }) => (url.endsWith('/completions') ? thinking.passed : undefined));
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    return { world, thinking };
+  }
+
+  test('has its headers after eight seconds without text, and then a comment every eight seconds', async () => {
+    const { world, thinking } = await silentWorld();
+    world.emulator.chat.on('Well', 'Done.');
+    const responding = toResponse(world.open().stream('Well?'));
+    await vi.waitFor(() => expect(world.prompts).toHaveLength(1), { timeout: 30_000 });
+    await vi.advanceTimersByTimeAsync(8_000);
+    const response = await responding;
+    const decoder = new TextDecoder();
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    const next = async () => decoder.decode((await reader.read()).value);
+
+    for (let beats = 0; beats < 3; beats += 1) {
+      const read = next();
+      await vi.advanceTimersByTimeAsync(8_000);
+      expect(await read).toBe(':\n\n');
+    }
+    thinking.open();
+    let text = '';
+    for (let piece = await next(); piece !== ''; piece = await next()) text += piece;
+
+    expect(text.match(/"type":"\w+"/g)?.at(-1)).toBe('"type":"turn"');
+    expect(response.status).toBe(200);
+  });
+
+  test('has the error as an event if it comes after eight seconds', async () => {
+    const { world, thinking } = await silentWorld();
+    world.emulator.faults.add({ match: { path: '/v1/chat/*' }, respond: { status: 500 } });
+    const errors: unknown[] = [];
+    const responding = toResponse(world.open().stream('Well?'), { onError: (error) => errors.push(error) });
+    await vi.waitFor(() => expect(world.prompts).toHaveLength(1), { timeout: 30_000 });
+    await vi.advanceTimersByTimeAsync(8_000);
+    const events = eventsOf(await responding);
+    thinking.open();
+
+    expect(await events).toEqual([{ type: 'error', error: expect.objectContaining({ status: 500 }) }]);
+    expect(errors).toHaveLength(1);
   });
 
   test('streams each piece when it arrives', async () => {

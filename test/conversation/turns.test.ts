@@ -125,28 +125,60 @@ describe('a turn', () => {
     ]);
   });
 
-  test('a turn that is too long for the service is shortened and sent once more', async () => {
-    const world = chatWorld();
-    let refusals = 0;
-    world.onRequest((request) => {
-      if (!request.url.endsWith('/chat/completions') || refusals > 0) return undefined;
-      refusals += 1;
-      const error = {
+  test.each([
+    {
+      error: {
         message: 'Too long.',
         type: 'invalid_request_error',
         code: 'context_length_exceeded',
         param: 'messages',
-      };
-      return Response.json({ error }, { status: 400 });
-    });
-    const conversation = world.open({ history: smallTalk(60), contextWindow: 1200, reserveOutput: 100 });
+      },
+    },
+    { error: { message: "This model's maximum context length is 8192 tokens.", type: 'BadRequestError', code: 400 } },
+    { error: { message: 'request (9000 tokens) exceeds the available context size (8192 tokens)', code: 400 } },
+    { error: { message: 'Bad.', type: 'exceed_context_size_error', code: 400 } },
+    {
+      type: 'error',
+      error: { type: 'invalid_request_error', message: 'prompt is too long: 9000 tokens > 8192 maximum' },
+    },
+    { detail: 'The input is too long for the model.' },
+    { status: 413, error: { message: 'The request exceeds the context window.' } },
+  ])(
+    'a turn that is too long for the service is shortened and sent once more: %j',
+    async ({ status = 400, ...body }) => {
+      const world = chatWorld();
+      let refusals = 0;
+      world.onRequest((request) => {
+        if (!request.url.endsWith('/chat/completions') || refusals > 0) return undefined;
+        refusals += 1;
+        return Response.json(body, { status });
+      });
+      const conversation = world.open({ history: smallTalk(60), contextWindow: 1200, reserveOutput: 100 });
 
-    await conversation.stream('Well?').final();
+      await conversation.stream('Well?').final();
 
-    const [first = 0, second = 0] = world.prompts.map(({ messages }) => messages.length);
-    expect(world.prompts).toHaveLength(2);
-    expect(second).toBeLessThan(first);
-  });
+      const [first = 0, second = 0] = world.prompts.map(({ messages }) => messages.length);
+      expect(world.prompts).toHaveLength(2);
+      expect(second).toBeLessThan(first);
+    },
+  );
+
+  test.each([
+    { status: 413, message: 'The request body is too large.' },
+    { status: 400, message: 'temperature is too high' },
+    { status: 500, message: 'The context size is unknown.' },
+  ])(
+    'a turn that the service refuses for another reason is not sent again: $status $message',
+    async ({ status, message }) => {
+      const world = chatWorld();
+      world.onRequest(({ url }) =>
+        url.endsWith('/completions') ? Response.json({ error: { message } }, { status }) : undefined,
+      );
+
+      expect(await failureOf(world.open({ history: smallTalk(60) }).send('Well?'))).toMatchObject({ status });
+      expect(world.count('chat')).toBe(1);
+    },
+  );
 
   test('a turn that is too long for the service twice fails', async () => {
     const world = chatWorld();

@@ -245,6 +245,18 @@ test('metrics reach an SDK that is registered after observe was called', async (
   expect(receiver.metrics.map(({ name }) => name)).toEqual(['context_gateway.client.call.duration']);
 });
 
+test('a client that is observed twice has one span and one count for each call', async () => {
+  const { gateway, tracerProvider, meterProvider, receiver, flush } = await open();
+  observe(gateway.withOptions({ timeout: 5_000 }), { tracerProvider, meterProvider });
+
+  await gateway.presets.list();
+  await flush();
+
+  expect(receiver.spans).toHaveLength(1);
+  const durations = receiver.metrics.filter(({ name }) => name === 'context_gateway.client.call.duration');
+  expect(JSON.stringify(durations)).toMatch(/"count":"?1"?,/);
+});
+
 test('exports contain no prompt, no completion and no key', async () => {
   const { gateway, emulator, receiver, flush } = await open();
   emulator.faults.add({ match: { path: '/v1/presets' }, respond: { status: 500, message: PROMPT } });

@@ -34,6 +34,7 @@ export async function observedWorld(
     receiver,
     emulator,
     gateway,
+    tracerProvider,
     meterProvider,
     stop,
     tracer: tracerProvider.getTracer('the program'),

@@ -15,12 +15,12 @@ describe.each(engines)('$engine', ({ options }) => {
 
   test.each([
     { hint: 'retry_after of an hour', behaviour: busy(3_600), retryAfter: 3_600_000 },
-    { hint: 'retry_after of three thousand years', behaviour: busy(99_999_999_999), retryAfter: 99_999_999_999_000 },
+    { hint: 'retry_after of thirty years', behaviour: busy(999_999_999), retryAfter: 999_999_999_000 },
     { hint: 'Retry-After of an hour', behaviour: answer(503, '{}', { 'retry-after': '3600' }), retryAfter: 3_600_000 },
     {
       hint: 'Retry-After of twenty digits',
       behaviour: answer(429, '{}', { 'retry-after': '99999999999999999999' }),
-      retryAfter: Number.MAX_SAFE_INTEGER,
+      retryAfter: expect.toSatisfy((wait: number) => wait > 8e15), // until the last time of a Date
     },
   ])('$hint is longer than the client waits: the call fails at once, with `retryAfter`', async (row) => {
     world.server.answers(row.behaviour);

@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { nextTurn, now } from './real-timers.js';
 
 /** Work that can pause at each `yield`. Its result does not depend on where it pauses. */
 export type Sliced<T> = Generator<undefined, T>;
@@ -22,7 +22,7 @@ export class Slices {
     for (;;) {
       const slice = this.#last.then(() => oneSlice(work));
       // The next slice, of any work, waits for a turn of the event loop, even if this one failed.
-      this.#last = slice.then(pause, pause);
+      this.#last = slice.then(nextTurn, nextTurn);
       const step = await slice;
       if (step.done) return step.value;
     }
@@ -30,15 +30,11 @@ export class Slices {
 }
 
 function oneSlice<T>(work: Sliced<T>): IteratorResult<undefined, T> {
-  const end = performance.now() + SLICE;
+  const end = now() + SLICE;
   for (;;) {
     const step = work.next();
-    if (step.done || performance.now() >= end) return step;
+    if (step.done || now() >= end) return step;
   }
-}
-
-function pause(): Promise<void> {
-  return setImmediate();
 }
 
 /** In ms. */

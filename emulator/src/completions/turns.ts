@@ -1,3 +1,5 @@
+import { nextTurn, now, setImmediate } from '../base/real-timers.js';
+
 /**
  * Keeps many simultaneous requests from delaying the streams in progress: when a turn of the event loop has lasted too
  * long, the next request waits for another turn.
@@ -7,11 +9,9 @@ export class Turns {
 
   /** Resolves at once, unless the current turn has lasted too long. */
   async wait(): Promise<void> {
-    while (this.#startedAt !== undefined && performance.now() - this.#startedAt > LONGEST_TURN) {
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+    while (this.#startedAt !== undefined && now() - this.#startedAt > LONGEST_TURN) await nextTurn();
     if (this.#startedAt !== undefined) return;
-    this.#startedAt = performance.now();
+    this.#startedAt = now();
     setImmediate(() => {
       this.#startedAt = undefined;
     });

@@ -1,7 +1,7 @@
-import { setImmediate } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { compactionResult } from '../api/schemas.js';
 import { checked, checkedList } from '../base/checked.js';
+import { nextTurn } from '../base/real-timers.js';
 import { type Sliced, Slices } from '../base/slices.js';
 import type { Conversations } from '../store/conversations.js';
 import type { FileRecord } from '../store/files.js';
@@ -218,7 +218,7 @@ function createdJson(pieces: readonly string[]): Response {
   let at = 0;
   const body = new ReadableStream<Uint8Array>({
     pull: async (controller) => {
-      await setImmediate();
+      await nextTurn();
       controller.enqueue(encoder.encode(pieces.slice(at, at + AT_ONCE).join('')));
       at += AT_ONCE;
       if (at >= pieces.length) controller.close();

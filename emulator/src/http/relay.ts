@@ -1,4 +1,5 @@
 import { whenAborted } from '../base/aborts.js';
+import { setTimeout } from '../base/real-timers.js';
 
 /** How to watch a body and, for a fault, damage it. */
 export interface RelayOptions {
@@ -94,7 +95,8 @@ class Relay implements UnderlyingDefaultSource<Uint8Array> {
     if (how === 'error' && lastChunk !== undefined) this.#send(controller, lastChunk);
     this.#end('cut', this.#cancelSource());
     if (how !== 'reset') return controller.close();
-    if (this.options.breakConnection !== undefined) await new Promise((resolve) => setTimeout(resolve, RESET_DELAY));
+    if (this.options.breakConnection !== undefined)
+      await new Promise((resolve) => void setTimeout(resolve, RESET_DELAY));
     this.#fail(controller, new ConnectionReset());
   }
 

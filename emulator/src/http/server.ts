@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { getRequestListener, RequestError } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import { clearImmediate, setImmediate } from '../base/real-timers.js';
 import { EventBody } from './event-body.js';
 import { errorResponse, type PlainResponse, toResponse } from './plain-response.js';
 

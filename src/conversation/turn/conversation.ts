@@ -62,6 +62,11 @@ export class Conversation {
   readonly #session: Session;
   readonly #background: Background;
 
+  /** @internal With a tag, Vue does not wrap it in a proxy, behind which private fields cannot be read. */
+  get [Symbol.toStringTag](): string {
+    return 'Conversation';
+  }
+
   /** @internal */
   constructor(options: CheckedOptions) {
     this.id = options.conversationId;

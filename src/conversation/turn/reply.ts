@@ -1,4 +1,5 @@
 import { defaultCode } from '../../base/error-data.js';
+import { unlessSilent, withHeartbeats } from '../../base/heartbeats.js';
 import { ignoreErrors } from '../../base/ignore-errors.js';
 import { onAbort } from '../../base/on-abort.js';
 import {
@@ -50,6 +51,11 @@ export class Reply implements ReplyStream {
   readonly #texts: string[] = [];
   #joined = { text: '', texts: 0 };
   report: PromptReport | undefined;
+
+  /** @internal With a tag, Vue does not wrap it in a proxy, behind which private fields cannot be read. */
+  get [Symbol.toStringTag](): string {
+    return 'Reply';
+  }
 
   constructor(
     makeTurn: (signal: AbortSignal, reply: Reply) => AsyncGenerator<string, TurnEnd>,
@@ -148,8 +154,9 @@ export class Reply implements ReplyStream {
 }
 
 /**
- * Creates the response for a page, which reads it with `readTurn`: server-sent events, or a JSON error with its status if no
- * text arrives. Reads the reply from its start. If the turn starts a compaction, the response ends after it.
+ * Creates the response for a page, which reads it with `readTurn`: server-sent events, or a JSON error with its status if the
+ * turn fails within eight seconds, before its first text. Reads the reply from its start. If the turn starts a compaction, the
+ * response ends after it. While the model is silent, a comment is sent every eight seconds, so that no proxy ends the response.
  *
  * If the page is closed, the reply is stopped, and its text so far is stored. Also pass the signal of the request to the
  * reply, so that it stops if the page is closed before the first text. With the option `background`, and without that
@@ -173,27 +180,31 @@ export async function toResponse(
   const tell = (error: unknown): void => {
     if (toErrorData(error).status >= 500) ignoreErrors(() => onError?.(error));
   };
+  const first = texts.next();
   try {
-    const events = eventsOf(reply, texts, await texts.next(), tell);
-    return eventResponse(events, async () => void (await texts.return?.()));
+    await unlessSilent(first);
   } catch (error) {
     tell(error);
     return toErrorResponse(error);
   }
+  const events = eventsOf(reply, texts, first, tell);
+  first.catch(() => {}); // the page may leave before it reads the events
+  return eventResponse(events, async () => void (await texts.return?.()));
 }
 
-/** The events for a page, after the first piece of text has arrived. */
+/** The events for a page. */
 async function* eventsOf(
   reply: ReplyStream,
   texts: AsyncIterator<string>,
-  first: IteratorResult<string>,
+  first: Promise<IteratorResult<string>>,
   onError: (error: unknown) => void,
 ): AsyncGenerator<TurnEvent, undefined> {
-  const { recalled = [] } = reply.report ?? {};
-  if (recalled.length > 0) yield { type: 'recalled', recalled };
   let failure: { error: unknown } | undefined;
   try {
-    for (let step = first; !step.done; step = await texts.next()) yield { type: 'text', text: step.value };
+    let step = await first;
+    const { recalled = [] } = reply.report ?? {};
+    if (recalled.length > 0) yield { type: 'recalled', recalled };
+    for (; !step.done; step = await texts.next()) yield { type: 'text', text: step.value };
   } catch (error) {
     failure = { error };
     onError(error);
@@ -211,19 +222,26 @@ async function* eventsOf(
 /** A response of server-sent events. `leave` is called if the page leaves. */
 function eventResponse(events: AsyncGenerator<TurnEvent>, leave: () => Promise<void>): Response {
   const encoder = new TextEncoder();
+  const next = withHeartbeats(async () => {
+    const { value, done } = await events.next();
+    return done
+      ? { done, value: undefined }
+      : { done: false, value: encoder.encode(`data: ${JSON.stringify(value)}\n\n`) };
+  });
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const { value, done } = await events.next();
+        const { value, done } = await next();
         if (done) controller.close();
-        else controller.enqueue(encoder.encode(`data: ${JSON.stringify(value)}\n\n`));
+        else controller.enqueue(value);
       },
       cancel: leave, // not the generator's `return`, which would wait for the pending read
     },
     { highWaterMark: 0 },
   );
-  // nginx buffers a response without the last header.
-  const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
+  // Without `no-transform`, middleware that compresses holds the text back; without the last header, nginx does.
+  const cache = { 'cache-control': 'no-store, no-transform', 'x-accel-buffering': 'no' };
+  const headers = { 'content-type': 'text/event-stream', ...cache };
   return new Response(body, { headers });
 }
 

@@ -1,5 +1,6 @@
 import { pauses } from '../../base/pauses.js';
 import { MAX_TIMER } from '../../base/runtime.js';
+import { isTooLong } from '../../base/too-long.js';
 import {
   APIError,
   type ChatCompletionStream,
@@ -304,7 +305,7 @@ export class Turns {
     try {
       return { prompt, answer: await send(prompt) };
     } catch (error) {
-      if (!APIError.is(error) || error.code !== 'context_length_exceeded') throw error;
+      if (!APIError.is(error) || !isTooLong(error)) throw error;
       this.session.counter.undercounted();
       const most = Math.floor(SMALLER * messageTokens(prompt.chatMessages, this.session.counter.count));
       const smaller = await this.build(request, { max_tokens }, limits, { most }).catch((reason: unknown) => {

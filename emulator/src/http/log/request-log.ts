@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { setImmediate } from '../../base/real-timers.js';
 import { redact } from '../../base/redact.js';
 import type { FaultResponse } from '../../faults/rule.js';
 import type { PromptTokens } from '../../text/prompt-tokens.js';

@@ -1,0 +1,29 @@
+import { systemRuntime } from './runtime.js';
+
+/** Milliseconds of silence after which something is sent: servers and proxies end what is silent for ten seconds or more. */
+const SILENCE = 8_000;
+
+const COMMENT = new TextEncoder().encode(':\n\n');
+
+/** Resolves to `undefined` if a promise takes too long for a reader that waits for something. */
+export async function unlessSilent<T>(promise: Promise<T>): Promise<T | undefined> {
+  let timer: unknown;
+  const silence = new Promise<undefined>((resolve) => {
+    timer = systemRuntime.setTimer(() => resolve(undefined), SILENCE);
+  });
+  return Promise.race([promise, silence]).finally(() => systemRuntime.clearTimer(timer));
+}
+
+/** Server-sent events, with a comment whenever they are silent for long. */
+export function withHeartbeats(
+  next: () => Promise<IteratorResult<Uint8Array, undefined>>,
+): () => Promise<IteratorResult<Uint8Array, undefined>> {
+  let pending: Promise<IteratorResult<Uint8Array, undefined>> | undefined;
+  return async () => {
+    pending ??= next();
+    const event = await unlessSilent(pending);
+    if (event === undefined) return { done: false, value: COMMENT };
+    pending = undefined;
+    return event;
+  };
+}
