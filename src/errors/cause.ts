@@ -37,9 +37,12 @@ function codeOf(error: Failure): string | undefined {
   if (error instanceof ContextGatewayError) return undefined; // the `code` of an APIError is the service's
   const { code, name } = error as { code?: unknown; name?: unknown };
   if (typeof code === 'string' && CODE.test(code)) return code;
-  // undici omits the code of its parser errors; a Blob that cannot be read has none.
-  return name === 'HTTPParserError' || name === 'NotReadableError' ? name : undefined;
+  // undici omits the code of its parser errors; a Blob that cannot be read, and Deno's errors, have none.
+  if (typeof name === 'string' && NAMED.has(name)) return name;
+  return /invalid peer certificate/.test(error.message) ? 'CERT_INVALID' : undefined;
 }
+
+const NAMED = new Set(['HTTPParserError', 'NotReadableError', 'NotCapable', 'PermissionDenied']);
 
 /** A structural check: in test runners, platform errors may extend another `Error`. */
 function isError(value: unknown): value is Failure {

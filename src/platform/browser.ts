@@ -57,7 +57,8 @@ function whyInPage(error: unknown, { origin, headers }: OutgoingRequest): string
     return "the page's own server did not respond, or redirected; see the browser's console";
   const names = Object.keys(headers).filter((name) => name !== 'accept'); // needs no preflight
   return (
-    `the service is not running, or CORS blocks this page; see the browser's console. The service must respond to the preflight (OPTIONS) and ` +
+    "the service is not running, or something blocks the request: CORS, this page's content security policy (connect-src), a redirect, an " +
+    "extension, or a proxy's error page; see the browser's console. For CORS, the service must respond to the preflight (OPTIONS) and " +
     `allow the origin ${location.origin} and the headers ${names.join(', ')}`
   );
 }

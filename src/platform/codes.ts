@@ -43,13 +43,17 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the length of the body differs from its content-length',
   UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: 'the file changed size while it was being sent',
   NotReadableError: 'the file was deleted or changed after its Blob was created',
+  NotCapable: 'this program may not use the network; run it with --allow-net',
+  PermissionDenied: 'this program may not use the network; run it with --allow-net',
+  ERR_ACCESS_DENIED: 'this program may not use the network; run it with --allow-net',
 };
 
 /** Node tries the addresses of a host one after the other. */
 const GIVEN_UP = 'connecting was given up: no address of the host answered in time';
 
-/** The file has changed, so it cannot be sent. */
-const UNSENDABLE = new Set(['UND_ERR_REQ_CONTENT_LENGTH_MISMATCH', 'NotReadableError']);
+const FORBIDDEN = ['NotCapable', 'PermissionDenied', 'ERR_ACCESS_DENIED'];
+/** What a retry does not send either: the file has changed, or the program may not use the network. */
+const UNSENDABLE = new Set(['UND_ERR_REQ_CONTENT_LENGTH_MISMATCH', 'NotReadableError', ...FORBIDDEN]);
 
 /** The meaning of error codes of the system and undici. Browsers have no codes, and do not load this file. */
 export function meaningOf(code: string, progress: Progress): Meaning {
@@ -59,7 +63,7 @@ export function meaningOf(code: string, progress: Progress): Meaning {
     (code === 'ETIMEDOUT' && progress.phase === 'connect' ? GIVEN_UP : EXPLAINED[code]) ??
     (responded ? 'the response is not valid HTTP' : untrusted ? 'the certificate is not trusted' : undefined);
   return {
-    reached: progressAt(progress, untrusted || BEFORE_SENDING.has(code), responded),
+    reached: progressAt(progress, untrusted || BEFORE_SENDING.has(code) || FORBIDDEN.includes(code), responded),
     what,
     retryable: !untrusted && !UNSENDABLE.has(code),
   };

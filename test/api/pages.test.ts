@@ -30,7 +30,7 @@ test.each(['Failed to fetch', 'NetworkError when attempting to fetch resource.',
       await failureOf(contextAt({ fetch, ...session }).retrieve('c')),
     ] as APIConnectionError[];
 
-    const why = `No usable response from ${BASE}: the service is not running, or CORS blocks this page; see the browser's console. The service must`;
+    const why = `No usable response from ${BASE}: the service is not running, or something blocks the request: CORS, this page's content security policy (connect-src), a redirect, an extension, or a proxy's error page; see the browser's console. For CORS, the service must`;
     expect(errors.map(({ message }) => message)).toEqual([
       `${why} respond to the preflight (OPTIONS) and allow the origin ${PAGE} and the headers x-team, idempotency-key, content-type, authorization (POST /v1/chat/completions).`,
       `${why} respond to the preflight (OPTIONS) and allow the origin ${PAGE} and the headers x-session (GET /api/context).`,

@@ -91,7 +91,7 @@ describe.each(browsers.filter(isTried))('$name', (one) => {
 
     expect(name).toBe('APIConnectionError');
     expect(message).toBe(
-      `No usable response from ${url}: the service is not running, or CORS blocks this page; see the browser's console. The service must ` +
+      `No usable response from ${url}: the service is not running, or something blocks the request: CORS, this page's content security policy (connect-src), a redirect, an extension, or a proxy's error page; see the browser's console. For CORS, the service must ` +
         `respond to the preflight (OPTIONS) and allow the origin ${pageUrl} and the headers content-type, authorization ` +
         '(POST /v1/presets/{presetId}/execute).',
     );

@@ -16,6 +16,27 @@ type Fetch = typeof globalThis.fetch;
 const gatewayWith = (options: GatewayClientOptions) =>
   new GatewayClient({ baseURL, apiKey: KEY, maxRetries: 0, ...options }, undefined, eager);
 
+describe('the message of a connection error', () => {
+  test.each([
+    { error: { name: 'NotCapable', message: 'Requires net access to "service.test:443"' }, says: '--allow-net' },
+    { error: { name: 'PermissionDenied', message: 'Requires net access' }, says: '--allow-net' },
+    { error: { code: 'ERR_ACCESS_DENIED', message: 'Access to this API has been restricted' }, says: '--allow-net' },
+    { error: { message: 'client error (Connect): invalid peer certificate: UnknownIssuer' }, says: 'is not trusted' },
+  ])('of $error says $says, and nothing is tried again', async ({ error: fields, says }) => {
+    let sent = 0;
+    const fetch: Fetch = async () => {
+      sent += 1;
+      throw Object.assign(new Error(), fields);
+    };
+
+    const error = await failureOf(gatewayWith({ fetch, maxRetries: 2 }).request(GET));
+
+    expect(error.message).toContain(says);
+    expect(error).toMatchObject({ retryable: false });
+    expect(sent).toBe(1);
+  });
+});
+
 describe('the cause of a connection error', () => {
   test("is the error that the user's fetch threw, with its name, message and stack", async () => {
     const fetch: Fetch = async function mine() {
