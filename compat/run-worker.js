@@ -9,7 +9,11 @@ const [, , conditions, server] = process.argv;
 const { outputFiles } = await build({
   stdin: {
     contents: `import * as sdk from 'context-gateway';
+      import { createConversation } from 'context-gateway/conversation';
       import { runSuite } from './suite.js';
+      // workerd forbids timers, signals and random numbers here.
+      const gateway = new sdk.GatewayClient({ baseURL: 'https://gateway.test', apiKey: 'svc_pk_compat_0123456789' });
+      createConversation({ gateway, conversationId: 'c', model: 'm' });
       export default { async fetch(request) { return Response.json(await runSuite({ ...sdk, isForBrowsers: ${conditions === 'browser'} }, new URL(request.url).searchParams.get('server'))); } };`,
     resolveDir: import.meta.dirname,
   },
@@ -24,7 +28,7 @@ const { outputFiles } = await build({
 const worker = new Miniflare({
   modules: true,
   script: outputFiles[0].text,
-  compatibilityDate: '2025-01-01',
+  compatibilityDate: process.env.COMPATIBILITY_DATE ?? '2025-01-01',
 });
 const response = await worker.dispatchFetch(`http://worker/?server=${encodeURIComponent(server)}`);
 console.log(await response.text());

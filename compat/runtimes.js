@@ -26,6 +26,12 @@ const RUNTIMES = [
   },
   // Some builds for Workers set `node` as well, and some know nothing of Workers.
   { name: 'workerd', command: [node(22), 'run-worker.js', 'workerd,worker,browser,node'] },
+  // It has importScripts, as workers of pages have, and neither a user agent nor every option of fetch.
+  {
+    name: 'workerd of 2023',
+    command: [node(22), 'run-worker.js', 'workerd,worker,browser'],
+    env: { COMPATIBILITY_DATE: '2023-05-18' },
+  },
   { name: 'workerd, bundled for browsers', command: [node(22), 'run-worker.js', 'browser'] },
   // The user's own dispatchers. undici 8 needs Node 22.
   { name: 'Node 20, dispatchers of undici 7.16.0', command: [node(20), 'run-dispatchers.js', 'undici-first'] },

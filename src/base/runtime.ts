@@ -19,5 +19,10 @@ export const systemRuntime: Runtime = {
   random: () => Math.random(),
 };
 
+/** Whether nothing of one request may wait for another, as in workerd: it would wait for ever. */
+export function isRequestBound(): boolean {
+  return 'WebSocketPair' in globalThis;
+}
+
 /** Timers fire at once above this many milliseconds. */
 export const MAX_TIMER = 2_147_483_647;

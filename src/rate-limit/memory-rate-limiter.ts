@@ -22,12 +22,15 @@ export class MemoryRateLimiter implements RateLimiter {
   }
 }
 
+/** Milliseconds. A worker may end a request before the body of its 429 arrives, and without a word. */
+const LONGEST_HOLD = 10_000;
+
 class MemoryBucket implements PermitQueue {
   readonly #window = new RateWindow();
   /** Waiting permits, in order of arrival. */
   readonly #waiting = new Set<QueuedPermit>();
-  /** 429s whose bodies have not arrived yet. */
-  readonly #holding = new Set<QueuedPermit>();
+  /** 429s whose bodies have not arrived yet, and how long others wait for them. */
+  readonly #holding = new Map<QueuedPermit, number>();
   #timer: unknown;
 
   constructor(private readonly runtime: Runtime) {}
@@ -46,7 +49,7 @@ class MemoryBucket implements PermitQueue {
   }
 
   hold(permit: QueuedPermit): void {
-    this.#holding.add(permit);
+    this.#holding.set(permit, this.runtime.now() + LONGEST_HOLD);
   }
 
   release(permit: QueuedPermit, observed: RateLimitObservation): void {
@@ -57,7 +60,8 @@ class MemoryBucket implements PermitQueue {
   }
 
   #isOpen(now: number): boolean {
-    return this.#holding.size === 0 && this.#window.available(now) >= 1;
+    for (const until of this.#holding.values()) if (now < until) return false;
+    return this.#window.available(now) >= 1;
   }
 
   #advance(): void {
@@ -75,8 +79,9 @@ class MemoryBucket implements PermitQueue {
   #armTimer(now: number): void {
     if (this.#timer !== undefined) this.runtime.clearTimer(this.#timer);
     this.#timer = undefined;
-    const opensAt = this.#window.opensAt(now);
-    if (this.#waiting.size === 0 || this.#holding.size > 0 || opensAt === Number.POSITIVE_INFINITY) return;
+    const held = Math.max(0, ...this.#holding.values());
+    const opensAt = held > now ? held : this.#window.opensAt(now);
+    if (this.#waiting.size === 0 || opensAt === Number.POSITIVE_INFINITY) return;
     const wait = Math.min(Math.max(1, Math.ceil(opensAt - now)), MAX_TIMER);
     this.#timer = this.runtime.setTimer(() => this.#advance(), wait);
   }

@@ -165,7 +165,9 @@ function reportedError(body: unknown, response: ServiceResponse): APIError | Str
  */
 export function tidy(chunk: Record<string, unknown>): void {
   const { usage } = chunk;
-  if (usage !== undefined && findIssues(completionUsageSchema, usage) !== undefined) chunk.usage = undefined;
+  // Many services send null with each chunk but the last.
+  const isGiven = usage !== undefined && usage !== null;
+  if (isGiven && findIssues(completionUsageSchema, usage) !== undefined) chunk.usage = undefined;
   chunk.choices ??= [];
   const { choices } = chunk;
   if (!Array.isArray(choices)) return;

@@ -1,7 +1,8 @@
 import { ContextClient, GatewayClient } from 'context-gateway';
-import { createConversation } from 'context-gateway/conversation';
+import { createConversation, memoryStore } from 'context-gateway/conversation';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { isBrowser } from '../../src/platform/environment.js';
+import { gate } from '../conversation/world.js';
 import { chatParams, completion } from '../helpers/samples.js';
 import { BASE, KEY, TOKEN } from '../helpers/service.js';
 
@@ -72,4 +73,27 @@ test('a conversation may be created where a platform forbids timers, abort signa
   vi.stubGlobal('crypto', { randomUUID: forbidden, getRandomValues: forbidden });
 
   expect(() => createConversation({ gateway, conversationId: 'c', model: 'm' })).not.toThrow();
+});
+
+test('in workerd, no turn waits for one of another request, and both are stored', async () => {
+  vi.stubGlobal('WebSocketPair', class {});
+  const first = gate();
+  let calls = 0;
+  const fetch = async () => {
+    calls += 1;
+    if (calls === 1) await first.passed;
+    return Response.json(completion());
+  };
+  const gateway = new GatewayClient({ baseURL: BASE, apiKey: KEY, fetch });
+  const store = memoryStore();
+  const conversation = createConversation({ gateway, conversationId: 'c', model: 'm', store });
+
+  const slow = conversation.send('One?');
+  await vi.waitFor(() => expect(calls).toBe(1), { timeout: 30_000 });
+  await conversation.send('Two?');
+  first.open();
+  await slow;
+
+  const { messages } = (await store.load('c')) ?? {};
+  expect(messages?.map(({ role }) => role)).toEqual(['user', 'user', 'assistant', 'assistant']);
 });

@@ -173,6 +173,14 @@ test('a stop while the reply is stored is no error', async () => {
   expect(await textsIn(store)).toEqual(['One?', text]);
 });
 
+test('record without a reply stores only what is not stored', async () => {
+  const store = memoryStore({ talk: [user('One?', 'q1')] });
+
+  await talkWith(store).talk.record([user('One?', 'q1'), user('Two?', 'q2')]);
+
+  expect((await store.load('talk'))?.messages.map(({ id }) => id)).toEqual(['q1', 'q2']);
+});
+
 test('record without a reply refuses a changed text, because what follows it would be lost', async () => {
   const store = memoryStore({ talk: [user('One?', 'q'), assistant('Yes.', 'r')] });
 

@@ -2,7 +2,8 @@ import type { ServerSentEvent } from '../../src/stream/sse.js';
 
 /**
  * Decodes server-sent events as the HTML standard says, from a whole body and without code of the package.
- * Two things differ on purpose: the last event needs no blank line, and `id` and `retry` are ignored.
+ * Three things differ on purpose: the last event needs no blank line, `id` and `retry` are ignored, and a line of JSON that is
+ * in no event is one.
  */
 export function referenceEvents(body: Uint8Array): ServerSentEvent[] {
   const events: ServerSentEvent[] = [];
@@ -19,6 +20,7 @@ export function referenceEvents(body: Uint8Array): ServerSentEvent[] {
     const name = colon === -1 ? line : line.slice(0, colon);
     const rest = colon === -1 ? '' : line.slice(colon + 1);
     const value = rest.startsWith(' ') ? rest.slice(1) : rest;
+    if (line.startsWith('{')) events.push({ event: 'bare line', data: line });
     if (name === 'data') data = data === undefined ? value : `${data}\n${value}`;
     if (name === 'event') type = value;
   }

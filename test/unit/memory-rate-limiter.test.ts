@@ -98,13 +98,26 @@ describe('the limit', () => {
     const { permit } = arrive();
     permit.hold?.();
     const calls = [arrive(), arrive()];
-    await runtime.advance(60_000);
+    await runtime.advance(9_000);
     expect(calls.map(({ admitted }) => admitted)).toEqual([false, false]);
 
     permit.release({ rejected: false });
     await settled();
 
     expect(calls.map(({ admitted }) => admitted)).toEqual([true, true]);
+  });
+
+  test('waits no longer than ten seconds for the body of a 429, whose request may have been abandoned', async () => {
+    const { arrive, runtime } = limiterAfter({});
+    arrive().permit.hold?.();
+    const calls = [arrive(), arrive()];
+
+    await runtime.advance(9_999);
+    expect(calls.map(({ admitted }) => admitted)).toEqual([false, false]);
+    await runtime.advance(1);
+
+    expect(calls.map(({ admitted }) => admitted)).toEqual([true, true]);
+    expect(arrive().admitted).toBe(true);
   });
 
   test('the limit of one bucket does not delay another', () => {

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { isObject } from '../../base/objects.js';
-import { systemRuntime } from '../../base/runtime.js';
+import { isRequestBound, systemRuntime } from '../../base/runtime.js';
 import { APITimeoutError, ConfigurationError } from '../../index.js';
 import { Limits } from '../limits.js';
 import { badInput, findBadField, timeOf } from '../messages.js';
@@ -80,7 +80,7 @@ export class Session {
   async save(limits: Limits): Promise<void> {
     const state = { ...this.#state, calibration: this.counter.calibration, revision: this.#state.revision + 1 };
     this.#state = state;
-    this.#lastSave = this.#lastSave
+    this.#lastSave = (isRequestBound() ? Promise.resolve() : this.#lastSave)
       .then(() => new Limits({}).within('store.saveState', () => this.#store.saveState?.(this.id, state)))
       .catch(this.#onError);
     await limits.within('store.saveState', () => this.#lastSave).catch(this.#onError);

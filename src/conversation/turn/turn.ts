@@ -1,5 +1,5 @@
 import { pauses } from '../../base/pauses.js';
-import { MAX_TIMER } from '../../base/runtime.js';
+import { isRequestBound, MAX_TIMER } from '../../base/runtime.js';
 import { isTooLong } from '../../base/too-long.js';
 import {
   APIError,
@@ -96,7 +96,7 @@ export class Turns {
     try {
       if (reply === undefined) {
         if (this.#isStored(input)) return;
-        const { input: question, ...place } = this.#begun({ input }, undefined);
+        const { input: question, ...place } = this.#begun({ input: this.given(input).input }, undefined);
         await this.#append(question, place, undefined, limits);
         return;
       }
@@ -188,7 +188,7 @@ export class Turns {
     const messages = options.messages && passed(options.messages);
     if (messages !== undefined) this.#passed.update(messages);
     const history = messages === undefined ? this.session.history : this.#passed;
-    const prompt = await this.build(this.given(input, history), options, limits, { history });
+    const prompt = await this.build(this.given(input, { messages: history.messages }), options, limits, { history });
     if (messages !== undefined) this.#warnOfLeftOut(prompt);
     return prompt;
   }
@@ -238,12 +238,13 @@ export class Turns {
   /** Waits for the earlier turns. Reads the last reply to its end, so that an abandoned one does not delay this turn. */
   async #inOrder(options: RequestOptions, reply?: Reply): Promise<{ limits: Limits; end: () => void }> {
     const limits = new Limits(options);
-    const before = this.#last;
+    // There, the store's conflicts keep the order.
+    const before = isRequestBound() ? undefined : this.#last;
     let end = (): void => {};
     this.#last = new Promise((resolve) => {
       end = () => resolve(before);
     });
-    void this.#lastReply?.readOn();
+    if (!isRequestBound()) void this.#lastReply?.readOn();
     this.#lastReply = reply;
     try {
       await limits.within('The previous turn', () => before, MAX_TIMER);

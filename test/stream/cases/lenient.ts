@@ -36,7 +36,7 @@ const HEARTBEATS = [
 /** Usage that is not whole. */
 const PARTIAL_USAGE = [
   {},
-  'none',
+  ...['none', '', 0, false],
   { prompt_tokens_details: { cached_tokens: 0 } },
   { prompt_tokens: 11, total_tokens: 11 },
   { ...USAGE, total_tokens: null },
