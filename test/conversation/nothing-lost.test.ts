@@ -2,10 +2,12 @@ import {
   ConversationConflictError,
   type ConversationMessage,
   type ConversationOptions,
+  type ConversationState,
   type ConversationStore,
   ConversationStoreError,
   createConversation,
   memoryStore,
+  type StoredRow,
 } from 'context-gateway/conversation';
 import { expect, test, vi } from 'vitest';
 import { failureOf } from '../helpers/service.js';
@@ -216,4 +218,109 @@ test('the error of a turn that was recorded, and not stored, says nothing of a r
 
   expect(error).toBeInstanceOf(ConversationStoreError);
   expect((error as ConversationStoreError).errorData.message).toBe('Your message could not be stored. Send it again.');
+});
+
+/** A database that makes the ids itself, as numbers. */
+function numbering(): Required<ConversationStore> {
+  const talks = new Map<string, StoredRow[]>();
+  const states = new Map<string, ConversationState>();
+  let next = 1;
+  const idOf = (row: StoredRow | undefined) => (row === undefined ? undefined : String(row.id));
+  return {
+    load: (id) => ({ messages: [...(talks.get(id) ?? [])], state: states.get(id) }),
+    saveState: (id, state) => void states.set(id, state),
+    append: (id, messages, { after, newest }) => {
+      const rows = talks.get(id) ?? [];
+      if (idOf(rows.at(-1)) !== newest) throw new ConversationConflictError();
+      const added = messages.map((message) => ({ ...message, id: next++ }));
+      talks.set(id, [...rows.slice(0, rows.findIndex((row) => idOf(row) === after) + 1), ...added]);
+      return added.map((row) => row.id);
+    },
+  };
+}
+
+test.each([memoryStore, numbering])(
+  'an excluded message stays out of prompts, also of a fork: %o',
+  async (makeStore) => {
+    const store = makeStore();
+    const { talk, prompts } = talkWith(store);
+    const { messages } = await talk.send('My PIN is 4711.');
+    await talk.exclude(String(messages[0]?.id));
+    const fork = await talk.fork(String(messages[1]?.id));
+    prompts.length = 0;
+
+    await talk.send('Hi?');
+    await fork.send('Hi?');
+    const passed = ((await store.load('talk'))?.messages ?? []) as ConversationMessage[];
+    prompts.push((await talk.buildMessages('Hi?', { messages: passed })) as never);
+
+    expect(prompts).toHaveLength(3);
+    expect(JSON.stringify(prompts)).not.toContain('4711');
+  },
+);
+
+test('a turn has the ids of its database, although they cannot be looked up', async () => {
+  const store = numbering();
+  let loads = 0;
+  const load: ConversationStore['load'] = (id) => {
+    loads += 1;
+    if (loads === 2) throw new Error('one failed read');
+    return store.load(id);
+  };
+
+  const { messages } = await talkWith({ ...store, load }).talk.send('One?');
+
+  expect(messages.map(({ id }) => id)).toEqual(['1', '2']);
+});
+
+test('an exclusion by another tab holds, although a state of this one could not be saved before', async () => {
+  const store = memoryStore();
+  let isBusy = false;
+  const saveState: ConversationStore['saveState'] = (...state) => {
+    if (isBusy) throw new Error('busy');
+    return store.saveState(...state);
+  };
+  const { talk, prompts } = talkWith({ ...store, saveState });
+  const { messages } = await talk.send('My PIN is 4711.');
+  isBusy = true;
+  await talk.send('One?');
+  isBusy = false;
+  await talkWith(store).talk.exclude(String(messages[0]?.id));
+  prompts.length = 0;
+
+  await talk.send('Two?');
+
+  expect(JSON.stringify(prompts)).not.toContain('4711');
+});
+
+test('a stored question finds what the same new question finds, also by the beginning of a word', async () => {
+  const history = numbered([user('The refrigeration is made by Nordfrost.', 'fact'), ...smallTalk(120)]);
+  const { talk } = talkWith(memoryStore({ talk: history }), { tokenBudget: 700 });
+  const question = [user('Who sells the refrigerators?', 'q')];
+  await talk.record(question);
+
+  const { report } = await talk.buildMessages(question);
+
+  expect(report.recalled.map(({ id }) => id)).toContain('fact');
+});
+
+test('a reply to a question that was sent again is kept, if another tab has stored a turn meanwhile', async () => {
+  const store = memoryStore({ talk: [user('One?', 'q'), assistant('Old.', 'r')] });
+  const { talk, open, onRequest } = talkWith(store);
+  onRequest(async ({ url }) => {
+    if (url.endsWith('/completions')) await open().record('Other?', { text: 'Other.' });
+    return undefined;
+  });
+
+  const { text } = await talk.send([user('One?', 'q')]);
+
+  expect(await textsIn(store)).toEqual(['One?', 'Old.', 'Other?', 'Other.', text]);
+});
+
+test('record with a reply refuses a changed text among other messages, which would be lost', async () => {
+  const store = memoryStore({ talk: [user('One?', 'q1')] });
+  const recording = talkWith(store).talk.record([user('One, edited?', 'q1'), user('Two?', 'q2')], { text: 'Yes.' });
+
+  expect(await failureOf(recording)).toMatchObject({ name: 'RequestValidationError' });
+  expect(await textsIn(store)).toEqual(['One?']);
 });

@@ -70,19 +70,28 @@ export class Session {
       this.#state = state;
       this.counter.calibration = state.calibration;
     }
+    this.history.update(this.marked(this.#loaded));
+  }
+
+  /** Messages with what the state says of them. */
+  marked(messages: readonly ConversationMessage[]): readonly ConversationMessage[] {
     const excluded = new Set<string | undefined>(this.#state.excluded);
-    const marked = (message: ConversationMessage): ConversationMessage =>
-      excluded.has(message.id) ? { ...message, excluded: true } : message;
-    this.history.update(excluded.size === 0 ? this.#loaded : this.#loaded.map(marked));
+    if (excluded.size === 0) return messages;
+    return messages.map((message) => (excluded.has(message.id) ? { ...message, excluded: true } : message));
   }
 
   /** Saves one state at a time, so that no older one overwrites a newer one. Waits as long as the limits allow. */
   async save(limits: Limits): Promise<void> {
-    const state = { ...this.#state, calibration: this.counter.calibration, revision: this.#state.revision + 1 };
+    const { revision } = this.#state;
+    const state = { ...this.#state, calibration: this.counter.calibration, revision: revision + 1 };
     this.#state = state;
     this.#lastSave = (isRequestBound() ? Promise.resolve() : this.#lastSave)
       .then(() => new Limits({}).within('store.saveState', () => this.#store.saveState?.(this.id, state)))
-      .catch(this.#onError);
+      .catch((error: unknown) => {
+        // Otherwise what another process saves meanwhile would look older.
+        if (this.#state.revision === state.revision) this.#state = { ...this.#state, revision };
+        this.#onError(error);
+      });
     await limits.within('store.saveState', () => this.#lastSave).catch(this.#onError);
   }
 
@@ -110,7 +119,7 @@ export class Session {
     }
     // Numbers may be the ids, or what else a database returned: then they are looked up.
     if (Array.isArray(ids) && !ids.every((id) => typeof id === 'string'))
-      ids = await this.#idsOf(turn, place, [], limits).catch(() => undefined);
+      ids = (await this.#idsOf(turn, place, [], limits).catch(() => undefined)) ?? textsOf(ids, turn.length);
     const given = Array.isArray(ids) ? ids : [];
     const messages = turn.map((message, at) => (given[at] === undefined ? message : { ...message, id: given[at] }));
     const { lost, excluded } = this.#state;
@@ -160,7 +169,13 @@ export class Session {
       await limits.within('store.saveState', () => this.#store.saveState?.(id, state));
     }
     const place = { after: undefined, newest: undefined };
-    await limits.within('store.append', () => this.#store.append?.(id, copies, place));
+    const given = await limits.within('store.append', () => this.#store.append?.(id, copies, place));
+    const ids = textsOf(given, copies.length);
+    if (ids !== undefined && this.#store.saveState !== undefined && excluded.size > 0) {
+      const renamedIds = copies.flatMap((copy, at) => (excluded.has(copy.id) ? (ids[at] ?? []) : []));
+      const state = { ...NEW_STATE, revision: 2, excluded: renamedIds };
+      await limits.within('store.saveState', () => this.#store.saveState?.(id, state));
+    }
     return this.#store;
   }
 
@@ -186,7 +201,8 @@ export class Session {
    */
   checkNewest(shown: string | null | undefined, asked: number | undefined): void {
     const { messages } = this.history;
-    const isShown = (message: ConversationMessage | undefined): boolean => (message?.id ?? null) === shown;
+    const isShown = (message: ConversationMessage | undefined): boolean =>
+      shown === null ? message === undefined : message?.id === shown;
     if (shown === undefined || isShown(messages.at(-1))) return;
     const isBeforeAsked = asked !== undefined && isShown(messages[asked - 1]);
     if (isBeforeAsked && messages.slice(asked).every(({ role }) => role === 'user')) return;
@@ -274,6 +290,12 @@ export function messageOf(row: StoredRow, reject: (field: string, message: strin
   const problem = findBadField(message);
   if (problem !== undefined) throw reject(...problem);
   return message as unknown as ConversationMessage;
+}
+
+/** Ids that a store returned, as texts, if they can be those of so many messages. */
+function textsOf(ids: unknown, length: number): string[] | undefined {
+  if (!Array.isArray(ids) || ids.length !== length || new Set(ids).size !== length) return undefined;
+  return ids.every((id) => /^(?:string|number|bigint)$/.test(typeof id)) ? ids.map(String) : undefined;
 }
 
 /** The id of a row, as text. */

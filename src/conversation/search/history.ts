@@ -69,10 +69,10 @@ export class History {
    * stands around a message counts. `until`: the number of messages to search.
    */
   around(query: string, { previous = [], limit, weight = 1, until }: AroundOptions): Found {
-    const terms = this.#termsOf(query, previous);
+    this.#append(this.#messages.length);
     const later = until === undefined ? -1 : this.#positions.findLastIndex((position) => position < until) + 1;
     const size = later < 0 ? this.#positions.length : later;
-    const { own, asked, blocks, all } = this.#own(terms, size);
+    const { own, asked, blocks, all } = this.#own(this.#termsOf(query, previous, size), size);
     const scores = new Float64Array(size);
     let best = 0;
     for (let i = 0; i < scores.length; i += 1) {
@@ -163,10 +163,9 @@ export class History {
   }
 
   /** The terms to look for, with the passages that have them. None if the query contains only common words. */
-  #termsOf(query: string, previous: readonly string[]): Term[] {
-    this.#append(this.#messages.length);
+  #termsOf(query: string, previous: readonly string[], size: number): Term[] {
     const all = this.#positions.length;
-    const words = this.#known(new Set(wordsOf(query)));
+    const words = this.#known(new Set(wordsOf(query)), size);
     const rare = words.filter(({ list }) => list.length <= Math.max(3, all / 4)).length;
     const dates = [...datesIn(query, this.#newest)].flatMap(([term, factor]) => this.#term(term, factor) ?? []);
     if (rare === 0 && dates.length === 0) return [];
@@ -190,8 +189,9 @@ export class History {
   }
 
   /** A word that no message has is looked for by its beginning: in many languages, words have many endings. */
-  #known(words: ReadonlySet<string>): Term[] {
-    const unknown = [...words].filter((word) => word.length > BEGINNING && !this.#terms.has(word));
+  #known(words: ReadonlySet<string>, size: number): Term[] {
+    const isUnknown = (word: string): boolean => (this.#terms.get(word)?.[0] ?? size) >= size;
+    const unknown = [...words].filter((word) => word.length > BEGINNING && isUnknown(word));
     const beginnings = new Map(unknown.map((word) => [word.slice(0, BEGINNING), new Set<number>()]));
     if (beginnings.size > 0)
       for (const [term, list] of this.#terms) {

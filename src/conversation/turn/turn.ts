@@ -100,7 +100,9 @@ export class Turns {
         await this.#append(question, place, undefined, limits);
         return;
       }
-      await this.#store(this.#begun(this.given(input, { mayEdit: true }), reply.id), reply, limits);
+      const given = this.given(input, { mayEdit: true });
+      if (given.isAgain !== true) this.#isStored(input); // an edited text among them would be lost
+      await this.#store(this.#begun(given, reply.id), reply, limits);
       await this.compactWhenDue(new Limits({ signal: this.background.signal }));
     } finally {
       end();
@@ -118,7 +120,10 @@ export class Turns {
     const before = input.map(({ id = '' }) => texts.get(id));
     const changed = input.findIndex(({ content }, at) => before[at] !== undefined && before[at] !== content);
     if (changed >= 0)
-      throw badInput(['input', changed, 'content'], 'was changed: pass the new reply too, as the second argument');
+      throw badInput(
+        ['input', changed, 'content'],
+        'is not the stored text: to edit the last question, pass it alone, with its new reply',
+      );
     return before.every((text) => text !== undefined);
   }
 
@@ -185,7 +190,7 @@ export class Turns {
   async prompt(input: readonly ConversationMessage[], options: BuildOptions): Promise<BuiltPrompt> {
     const limits = new Limits(options);
     await this.session.load(limits);
-    const messages = options.messages && passed(options.messages);
+    const messages = options.messages && this.session.marked(passed(options.messages));
     if (messages !== undefined) this.#passed.update(messages);
     const history = messages === undefined ? this.session.history : this.#passed;
     const prompt = await this.build(this.given(input, { messages: history.messages }), options, limits, { history });
@@ -377,23 +382,25 @@ export class Turns {
   /** Stores messages. What replaces nothing follows what other processes have stored meanwhile. */
   async #append(
     added: readonly StoredMessage[],
-    place: Seen,
+    place: Seen & { isAgain?: boolean },
     question: StoredMessage | undefined,
     limits: Limits,
-    tries = 3,
+    tries = 20,
   ): Promise<Appended> {
     try {
       return await this.session.append(added, place, limits);
     } catch (error) {
       const { seen, kept = seen.length } = place;
-      if (!ConversationConflictError.is(error) || kept < seen.length || tries === 0) throw error;
+      const isIn = (all: readonly ConversationMessage[], one: ConversationMessage): boolean =>
+        all.some(({ id, content }) => id === one.id && content === one.content);
+      const isAdded = question === undefined || isIn(added, question);
+      // A reply to a question that was sent again is kept beside the one that it would have replaced.
+      const removes = kept < seen.length && (place.isAgain !== true || isAdded);
+      if (!ConversationConflictError.is(error) || removes || tries === 0) throw error;
       await this.session.load(limits).catch(() => {
         throw error; // which gets the reply
       });
       const { messages: others } = this.session.history;
-      const isIn = (all: readonly ConversationMessage[], one: ConversationMessage): boolean =>
-        all.some(({ id, content }) => id === one.id && content === one.content);
-      const isAdded = question === undefined || isIn(added, question);
       if (!isAdded && !isIn(others, question)) throw error; // another tab has edited the question
       // What is there was stored by another process, or by a store that had committed before it reported the conflict.
       const missing = withNewIds(
