@@ -29,7 +29,7 @@ const PACKAGES = [
       ],
     ],
     // `src` and the maps are 880 KB of it: with them, a stack trace names the sources.
-    largest: { unpackedSize: 4_100_000, size: 1_200 * 1024, entryCount: 340 },
+    largest: { unpackedSize: 4_150_000, size: 1_200 * 1024, entryCount: 340 },
   },
   {
     folder: 'emulator',
