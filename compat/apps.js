@@ -44,7 +44,7 @@ export function appChecks(file, folder, { env }) {
 async function checkServer(project, name, env) {
   const port = await freePort();
   const program = `serve-${name}.ts`;
-  writeFileSync(join(project, program), codeOf('serve.ts', `from '${name}'`).replace('3000', port));
+  writeFileSync(join(project, program), codeOf('serve.js', `from '${name}'`).replace('3000', port));
   const child = spawn(NODE, ['--import', 'tsx', program], { cwd: project, env: { ...process.env, ...env } });
   let printed = '';
   child.stderr.on('data', (data) => {
