@@ -33,7 +33,7 @@ export function emulatorStore(emulator: Pick<Emulator, 'conversations'>): Emulat
   const { conversations } = emulator;
   const states = new Map<string, object>();
   const removed = new Set<string>();
-  /** Fields of messages that the service has not. */
+  /** Fields of messages that the service does not have. */
   const fields = new Map<string, Pick<StoreMessage, 'name' | 'stopped' | 'recalled'> & { excluded?: true }>();
   const messagesOf = (id: string): MessageRecord[] =>
     (conversations.get(id)?.messages ?? []).filter((message) => !removed.has(message.id));

@@ -38,7 +38,7 @@ const nested: Dialect<'v3'> & Dialect<'v4'> = {
   warning: (feature, details) => ({ type: 'unsupported', feature, details }),
 };
 
-/** Where OpenAI reports the tokens of a prompt that were cached, and those of a reply that nobody reads. */
+/** Where OpenAI reports cached tokens of the prompt, and the tokens of reasoning. */
 const CACHED = ['prompt_tokens_details', 'cached_tokens'] as const;
 const REASONING = ['completion_tokens_details', 'reasoning_tokens'] as const;
 

@@ -5,7 +5,7 @@ const SILENCE = 8_000;
 
 const COMMENT = new TextEncoder().encode(':\n\n');
 
-/** Resolves to `undefined` if a promise takes too long for a reader that waits for something. */
+/** Waits for a promise, but no longer than a silence may last. Then resolves to `undefined`. */
 export async function unlessSilent<T>(promise: Promise<T>): Promise<T | undefined> {
   let timer: unknown;
   const silence = new Promise<undefined>((resolve) => {

@@ -19,7 +19,7 @@ export const systemRuntime: Runtime = {
   random: () => Math.random(),
 };
 
-/** Whether nothing of one request may wait for another, as in workerd: it would wait for ever. */
+/** Whether a request cannot wait for another one: in workerd, it would wait for ever. */
 export function isRequestBound(): boolean {
   return 'WebSocketPair' in globalThis;
 }

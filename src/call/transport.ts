@@ -318,7 +318,7 @@ function observed({ rateLimit }: ServiceResponse, rejected: boolean, retryAfter?
   return { limit, remaining, resetAfter, rejected, retryAfter };
 }
 
-/** Nobody means a wait of a day or more. It ends the call that met it, and holds the others no longer than they would wait. */
+/** A wait of a day or more is taken for a mistake: its call fails, and other calls wait for `maxRetryAfter` at most. */
 const A_DAY = 86_400_000;
 
 function heldFor(asked: number | undefined, { maxRetryAfter }: Call): number | undefined {

@@ -18,7 +18,7 @@ async function createMcpServer(clients: Clients, version: string): Promise<Serve
     const operation = TOOLS.find(({ tool }) => tool === params.name);
     if (operation === undefined) return failure(`There is no tool ${params.name}.`);
     const sent = Object.entries(params.arguments ?? {});
-    // Models fill in optional parameters with nothing.
+    // For an optional parameter, a model may pass null or an empty text.
     const given = Object.fromEntries(
       // Clients add arguments of their own, such as the id of the call.
       sent.filter(([name, value]) => value !== null && value !== '' && Object.hasOwn(operation.parameters, name)),

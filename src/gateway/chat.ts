@@ -120,7 +120,7 @@ export class ChatCompletions<Types extends ExtendedTypes = CompletionTypes> exte
 }
 
 /** The fence that many models put around JSON. */
-const FENCE = /^\s*```\w*\s*\n([\s\S]*?)\s*```\s*$/;
+const FENCE = /^\s*```\w*\s([\s\S]*)```\s*$/;
 
 /** The reply of the first choice, which must be JSON. @throws {ResponseValidationError} when it is not */
 function parsedReply(completion: ExtendedTypes['completion']): unknown {

@@ -56,10 +56,7 @@ export function createAgent(connecting: Set<Socket>): Agent {
   return new Pool({ __proto__: null, headersTimeout: 0, bodyTimeout: 0, connect } as object) as Agent;
 }
 
-/**
- * Milliseconds for each address of a host. Node's 250 ms give up on the only address that can be reached, if its handshake takes
- * longer, as on mobile networks.
- */
+/** Milliseconds for connecting to each address of a host. Node's 250 ms are too short for a slow handshake, as on mobile networks. */
 const ATTEMPT = 1_500;
 
 /**
@@ -101,16 +98,19 @@ function isSpecial(given: unknown): given is Dispatch {
  * through its proxy looks like a service that is down; or http:// to a port that expects TLS.
  */
 export function withHints(meaning: Meaning, origin: string): Meaning {
-  const { phase } = meaning.reached;
-  if (phase === 'headers' && origin.startsWith('http:')) {
-    const { what = 'the connection failed' } = meaning;
-    return { ...meaning, what: `${what}; if the port expects TLS, use https:// in baseURL` };
-  }
-  const variable = meaning.retryable && meaning.reached.phase === 'connect' ? unusedProxy(origin) : undefined;
-  if (variable === undefined) return meaning;
+  const hint = hintFor(meaning, origin);
+  if (hint === undefined) return meaning;
   const { what = 'the connection failed' } = meaning;
-  const hint = `${variable} is set, but Node uses it only with NODE_USE_ENV_PROXY=1 (from Node 22.21 on); or pass dispatcher: new EnvHttpProxyAgent(), from undici`;
   return { ...meaning, what: `${what}; ${hint}` };
+}
+
+function hintFor({ reached: { phase }, retryable }: Meaning, origin: string): string | undefined {
+  if (phase === 'headers' && origin.startsWith('http:')) return 'if the port expects TLS, use https:// in baseURL';
+  const variable = retryable && phase === 'connect' ? unusedProxy(origin) : undefined;
+  return (
+    variable &&
+    `${variable} is set, but Node uses it only with NODE_USE_ENV_PROXY=1 (from Node 22.21 on); or pass dispatcher: new EnvHttpProxyAgent(), from undici`
+  );
 }
 
 /** The variable that names a proxy for this origin. */

@@ -52,7 +52,7 @@ const EXPLAINED: Readonly<Record<string, string>> = {
 const GIVEN_UP = 'connecting was given up: no address of the host answered in time';
 
 const FORBIDDEN = ['NotCapable', 'PermissionDenied', 'ERR_ACCESS_DENIED'];
-/** What a retry does not send either: the file has changed, or the program may not use the network. */
+/** A retry would fail too: the file has changed, or the program may not use the network. */
 const UNSENDABLE = new Set(['UND_ERR_REQ_CONTENT_LENGTH_MISMATCH', 'NotReadableError', ...FORBIDDEN]);
 
 /** The meaning of error codes of the system and undici. Browsers have no codes, and do not load this file. */

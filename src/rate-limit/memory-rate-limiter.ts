@@ -22,7 +22,7 @@ export class MemoryRateLimiter implements RateLimiter {
   }
 }
 
-/** Milliseconds. A worker may end a request before the body of its 429 arrives, and without a word. */
+/** Milliseconds. A platform may end a request before the body of its 429 arrives, without telling us. */
 const LONGEST_HOLD = 10_000;
 
 class MemoryBucket implements PermitQueue {

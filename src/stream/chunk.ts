@@ -161,7 +161,7 @@ function reportedError(body: unknown, response: ServiceResponse): APIError | Str
 
 /**
  * Gives a chunk the documented form where services differ: `message` in place of `delta`, no `choices` beside `usage`, usage
- * that is not whole. No reply is worth less for that.
+ * that is not whole.
  */
 export function tidy(chunk: Record<string, unknown>): void {
   const { usage } = chunk;

@@ -36,7 +36,7 @@ export async function openStream<Types extends ExtendedTypes>(
   throw notAStream(status, type, text);
 }
 
-/** With another content type or none, the first bytes of the body decide: functions and proxies lose the type of a stream. */
+/** With another content type or none, the first bytes of the body decide: proxies may change it. */
 async function sniff(response: ServiceResponse, said: string | undefined): Promise<string | undefined> {
   const { body } = response.head;
   const read: Uint8Array[] = [];

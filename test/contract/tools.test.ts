@@ -194,6 +194,12 @@ describe('a reply in JSON', () => {
     expect(await ask(Tide)).toEqual({ high: '12:00', metres: 3.5 });
   });
 
+  test('a fence that never ends costs no quadratic time', async () => {
+    world.emulator.chat.on('tide', `\`\`\`json\n${' \n'.repeat(200_000)}x`);
+
+    expect(await failureOf(ask(Tide))).toBeInstanceOf(ResponseValidationError);
+  });
+
   test.each([
     { reply: 'At noon.', message: 'ask the model for JSON only' },
     { reply: { content: '{"high":', finish_reason: 'length' }, message: 'it ended at max_tokens' },

@@ -2,32 +2,14 @@ import { getEventListeners } from 'node:events';
 import {
   ConversationConflictError,
   type ConversationMessage,
-  type ConversationOptions,
   type ConversationStore,
-  createConversation,
   memoryStore,
   type StoredRow,
 } from 'context-gateway/conversation';
 import { emulatorStore } from 'context-gateway-emulator';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { failureOf } from '../helpers/service.js';
-import { chatWorld, smallTalk } from './world.js';
-
-const user = (content: string, id?: string): ConversationMessage => ({ role: 'user', content, id });
-const assistant = (content: string, id?: string): ConversationMessage => ({ role: 'assistant', content, id });
-
-/** A conversation without a service. */
-function talkWith(store: ConversationStore, more: Partial<ConversationOptions> = {}) {
-  const world = chatWorld();
-  const { gateway } = world;
-  return {
-    ...world,
-    talk: createConversation({ gateway, conversationId: 'talk', model: 'atlas-small', ...more, store }),
-  };
-}
-
-const textsIn = async (store: ConversationStore, id = 'talk'): Promise<string[]> =>
-  ((await store.load(id))?.messages ?? []).map(({ content }) => content);
+import { assistant, chatWorld, smallTalk, talkWith, textsIn, user } from './world.js';
 
 test.each([
   {

@@ -1,31 +1,16 @@
 import {
   ConversationConflictError,
   type ConversationMessage,
-  type ConversationOptions,
   type ConversationState,
   type ConversationStore,
   ConversationStoreError,
-  createConversation,
+  type createConversation,
   memoryStore,
   type StoredRow,
 } from 'context-gateway/conversation';
 import { expect, test, vi } from 'vitest';
 import { failureOf } from '../helpers/service.js';
-import { chatWorld, gate, smallTalk } from './world.js';
-
-const user = (content: string, id?: string): ConversationMessage => ({ role: 'user', content, id });
-const assistant = (content: string, id?: string): ConversationMessage => ({ role: 'assistant', content, id });
-
-/** A conversation without a service, as one of several tabs on one store. */
-function talkWith(store: ConversationStore, more: Partial<ConversationOptions> = {}) {
-  const world = chatWorld();
-  const { gateway } = world;
-  const open = () => createConversation({ gateway, conversationId: 'talk', model: 'atlas-small', ...more, store });
-  return { ...world, talk: open(), open };
-}
-
-const textsIn = async (store: ConversationStore): Promise<string[]> =>
-  ((await store.load('talk'))?.messages ?? []).map(({ content }) => content);
+import { assistant, gate, smallTalk, talkWith, textsIn, user } from './world.js';
 
 const numbered = (messages: readonly ConversationMessage[]) =>
   messages.map((message, at) => ({ ...message, id: message.id ?? `n${at}` }));

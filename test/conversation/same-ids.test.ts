@@ -1,26 +1,9 @@
-import {
-  ConversationConflictError,
-  type ConversationMessage,
-  type ConversationStore,
-  createConversation,
-  memoryStore,
-} from 'context-gateway/conversation';
+import { ConversationConflictError, type ConversationStore, memoryStore } from 'context-gateway/conversation';
 import { expect, test, vi } from 'vitest';
 import { failureOf } from '../helpers/service.js';
-import { chatWorld, smallTalk } from './world.js';
+import { assistant, smallTalk, talkWith, user } from './world.js';
 
-const user = (content: string, id?: string): ConversationMessage => ({ role: 'user', content, id });
-const assistant = (content: string, id?: string): ConversationMessage => ({ role: 'assistant', content, id });
 const twoTurns = () => [user('One?', 'q1'), assistant('Yes.', 'a1'), user('Two?', 'q2'), assistant('No.', 'a2')];
-
-function talkWith(store: ConversationStore, more: object = {}) {
-  const world = chatWorld();
-  const { gateway } = world;
-  return {
-    ...world,
-    talk: createConversation({ gateway, conversationId: 'talk', model: 'atlas-small', ...more, store }),
-  };
-}
 
 const messagesIn = async (store: ConversationStore, id = 'talk') => [...((await store.load(id))?.messages ?? [])];
 

@@ -137,6 +137,20 @@ export function gate() {
   return { passed, open: () => open() };
 }
 
+export const user = (content: string, id?: string): ConversationMessage => ({ role: 'user', content, id });
+export const assistant = (content: string, id?: string): ConversationMessage => ({ role: 'assistant', content, id });
+
+/** A conversation without a service's context, on a store that other tabs may use too. */
+export function talkWith(store: ConversationStore, more: Partial<ConversationOptions> = {}) {
+  const world = chatWorld();
+  const { gateway } = world;
+  const open = () => createConversation({ gateway, conversationId: 'talk', model: 'atlas-small', ...more, store });
+  return { ...world, talk: open(), open };
+}
+
+export const textsIn = async (store: ConversationStore, id = 'talk'): Promise<string[]> =>
+  ((await store.load(id))?.messages ?? []).map(({ content }) => content);
+
 /** Messages of about ten tokens each. */
 export function smallTalk(count: number, from = 0): (MessageInput & { id: string })[] {
   return Array.from({ length: count }, (_, i) => ({

@@ -117,7 +117,7 @@ export class Session {
       if (ids === undefined)
         throw new ConversationStoreError('The turn could not be stored: store.append failed. See cause.', { cause });
     }
-    // Numbers may be the ids, or what else a database returned: then they are looked up.
+    // Numbers may be ids, or something else that the database returned, so the ids are looked up.
     if (Array.isArray(ids) && !ids.every((id) => typeof id === 'string'))
       ids = (await this.#idsOf(turn, place, [], limits).catch(() => undefined)) ?? textsOf(ids, turn.length);
     const given = Array.isArray(ids) ? ids : [];

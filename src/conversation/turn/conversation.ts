@@ -133,7 +133,8 @@ export class Conversation {
 
   /**
    * Replaces the text of a message of the user and all messages after it, and streams the reply. They are replaced when the
-   * reply is stored, in one step: if it fails before its first word, they are still there. The message keeps its id.
+   * reply is stored, in one step: if it fails before its first word, they are still there. The message keeps its id, unless your
+   * database makes another.
    *
    * @throws {ConfigurationError} when the store has no `append`
    * @example
@@ -235,7 +236,7 @@ export class Conversation {
    * the user follows it, the reply replaces the stored one, and a changed text the stored text. Otherwise the turn is
    * appended, without messages that are already stored, unless all have a reply.
    *
-   * @throws {RequestValidationError} when a stored message has another text, and there is no reply
+   * @throws {RequestValidationError} when a stored message has another text, unless it is the last question, with its new reply
    * @throws {ConversationStoreError} when the turn cannot be stored
    * @example
    * ```ts

@@ -243,7 +243,7 @@ export class Turns {
   /** Waits for the earlier turns. Reads the last reply to its end, so that an abandoned one does not delay this turn. */
   async #inOrder(options: RequestOptions, reply?: Reply): Promise<{ limits: Limits; end: () => void }> {
     const limits = new Limits(options);
-    // There, the store's conflicts keep the order.
+    // In workerd, conflicts in the store keep the order instead.
     const before = isRequestBound() ? undefined : this.#last;
     let end = (): void => {};
     this.#last = new Promise((resolve) => {
