@@ -10,6 +10,7 @@ interface StoreMessage {
   name?: string | undefined;
   excluded?: boolean | undefined;
   stopped?: boolean | undefined;
+  replyTo?: string | undefined;
   recalled?: readonly object[] | undefined;
 }
 
@@ -34,7 +35,10 @@ export function emulatorStore(emulator: Pick<Emulator, 'conversations'>): Emulat
   const states = new Map<string, object>();
   const removed = new Set<string>();
   /** Fields of messages that the service does not have. */
-  const fields = new Map<string, Pick<StoreMessage, 'name' | 'stopped' | 'recalled'> & { excluded?: true }>();
+  const fields = new Map<
+    string,
+    Pick<StoreMessage, 'name' | 'stopped' | 'replyTo' | 'recalled'> & { excluded?: true }
+  >();
   const messagesOf = (id: string): MessageRecord[] =>
     (conversations.get(id)?.messages ?? []).filter((message) => !removed.has(message.id));
   return {
@@ -54,8 +58,8 @@ export function emulatorStore(emulator: Pick<Emulator, 'conversations'>): Emulat
         createdAt: createdAt === undefined ? undefined : new Date(createdAt).toISOString(),
       }));
       const ids = conversations.append(id, inputs).map((message) => message.id);
-      for (const [at, { name, excluded, stopped, recalled }] of messages.entries())
-        fields.set(ids[at] ?? '', { name, stopped, recalled, ...(excluded && { excluded }) });
+      for (const [at, { name, excluded, stopped, replyTo, recalled }] of messages.entries())
+        fields.set(ids[at] ?? '', { name, stopped, replyTo, recalled, ...(excluded && { excluded }) });
       for (const message of before.slice(end)) removed.add(message.id);
       return ids;
     },

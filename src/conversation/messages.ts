@@ -50,7 +50,10 @@ export function badInput(path: string | (string | number)[], message = ''): Requ
 
 /** Finds what is wrong with a message of a user or the assistant: the field, and what it must be. */
 export function findBadField(value: unknown): [field: string, message: string] | undefined {
-  const { role, content, id, name, createdAt, excluded, stopped, recalled } = Object(value) as Record<string, unknown>;
+  const { role, content, id, name, createdAt, excluded, stopped, replyTo, recalled } = Object(value) as Record<
+    string,
+    unknown
+  >;
   if (role !== 'user' && role !== 'assistant')
     return ['role', "must be 'user' or 'assistant'; pass a system message as instructions"];
   if (typeof content !== 'string') return ['content', 'must be a string'];
@@ -59,6 +62,7 @@ export function findBadField(value: unknown): [field: string, message: string] |
   if (createdAt !== undefined && !isTime(createdAt)) return ['createdAt', 'must be a Date, or a string in ISO 8601'];
   if (excluded !== undefined && typeof excluded !== 'boolean') return ['excluded', 'must be a boolean'];
   if (stopped !== undefined && typeof stopped !== 'boolean') return ['stopped', 'must be a boolean'];
+  if (replyTo !== undefined && typeof replyTo !== 'string') return ['replyTo', 'must be a string'];
   if (recalled === undefined || (Array.isArray(recalled) && recalled.every(isSource))) return undefined;
   return ['recalled', 'must be an array of { id or text, score, match }, as append got it'];
 }

@@ -23,6 +23,11 @@ export interface ConversationMessage extends ChatMessage {
   /** Whether the message is a reply that was stopped or cut off. */
   stopped?: boolean | undefined;
   /**
+   * Of a reply: the id of its question, by which a new reply finds the one that it replaces. Set when a turn is stored. Without
+   * it, a reply belongs to the message before it.
+   */
+  replyTo?: string | undefined;
+  /**
    * Of a reply: the best ten messages that its prompt repeated, for a page that shows sources. Set when a turn is stored.
    * See `sources`.
    */

@@ -68,6 +68,7 @@ export interface StoredRow extends Pick<ConversationMessage, 'role' | 'content'>
   createdAt?: string | number | Date | null | undefined;
   excluded?: boolean | 0 | 1 | null | undefined;
   stopped?: boolean | 0 | 1 | null | undefined;
+  replyTo?: string | number | bigint | null | undefined;
   recalled?: readonly MessageSource[] | null | undefined;
 }
 

@@ -112,16 +112,16 @@ const RULES: Readonly<Record<string, (talk: Talk) => Promise<string | undefined>
     return isSame(JSON.stringify(seen), JSON.stringify(expected));
   },
 
-  'load returns name, stopped, excluded and recalled, as append got them': async (talk) => {
+  'load returns name, stopped, excluded, replyTo and recalled, as append got them': async (talk) => {
     const recalled = [{ id: 'a', score: 0.5, match: 'words' as const }];
     const expected = [
       { name: 'Ada', excluded: true },
-      { stopped: true, recalled },
+      { stopped: true, replyTo: 'a', recalled },
     ];
     const messages = expected.map((fields, at) => ({ ...messageWith('Text.', at), ...fields }));
     await talk.store(messages, { after: undefined, newest: undefined });
-    const seen = (await talk.load()).messages.map(({ name, excluded, stopped, recalled }) =>
-      Object.fromEntries(Object.entries({ name, excluded, stopped, recalled }).filter(([, value]) => value)),
+    const seen = (await talk.load()).messages.map(({ name, excluded, stopped, replyTo, recalled }) =>
+      Object.fromEntries(Object.entries({ name, excluded, stopped, replyTo, recalled }).filter(([, value]) => value)),
     );
     return isSame(JSON.stringify(seen), JSON.stringify(expected));
   },

@@ -48,19 +48,90 @@ test('a question that is recorded, and then passed to buildMessages, is in the p
 
 test.each([
   {
-    because: 'its question may be another',
-    history: [user('Zero?', 'q0'), user('One?', 'q1'), assistant('Zero.', 'r0')],
+    how: 'sent again, beside the late reply to another',
+    history: [user('One?', 'q1'), user('Two?', 'q2'), reply('One.', 'q1')],
+    ask: (talk: Talk) => talk.send([user('Two?', 'q2')]),
+    kept: 3,
   },
   {
-    because: 'it is one of two',
-    history: [user('One?', 'q1'), assistant('One.', 'r1'), assistant('Another tab.', 'r2')],
+    how: 'answered by regenerate, beside the late reply to another',
+    history: [user('One?', 'q1'), user('Two?', 'q2'), reply('One.', 'q1')],
+    ask: (talk: Talk) => talk.regenerate().final(),
+    kept: 3,
   },
-])('a question that is sent again removes no reply if $because', async ({ history }) => {
+  {
+    how: 'sent again, before another that has its reply',
+    history: [user('One?', 'q1'), user('Two?', 'q2'), reply('Two.', 'q2')],
+    ask: (talk: Talk) => talk.send([user('One?', 'q1')]),
+    kept: 3,
+  },
+  {
+    how: 'sent again, before a late reply and a whole turn',
+    history: [user('One?', 'q1'), user('Two?', 'q2'), reply('One.', 'q1'), user('Three?', 'q3'), reply('Three.', 'q3')],
+    ask: (talk: Talk) => talk.send([user('Two?', 'q2')]),
+    kept: 5,
+  },
+  {
+    how: 'sent again, with its reply',
+    history: [user('One?', 'q1'), user('Two?', 'q2'), reply('One.', 'q1'), reply('Two.', 'q2')],
+    ask: (talk: Talk) => talk.send([user('Two?', 'q2')]),
+    kept: 3,
+  },
+  {
+    how: 'regenerated, in a store that keeps no replyTo',
+    history: [user('One?', 'q1'), user('Two?', 'q2'), assistant('Both.', 'r')],
+    ask: (talk: Talk) => talk.regenerate().final(),
+    kept: 2,
+  },
+  {
+    how: 'regenerated, after it was edited in a database that made new ids',
+    history: [user('One?', '1'), { ...reply('One.', 'the id of the page'), id: '2' }],
+    ask: (talk: Talk) => talk.regenerate().final(),
+    kept: 1,
+  },
+])('a question that is $how gets its own reply, and no other is lost', async ({ history, ask, kept }) => {
   const store = memoryStore({ talk: history });
 
-  const { text } = await talkWith(store).talk.send([user('One?', 'q1')]);
+  for (const _ of ['once', 'twice']) {
+    const { text } = await ask(talkWith(store).talk);
+    expect(await textsIn(store)).toEqual([...history.slice(0, kept).map(({ content }) => content), text]);
+  }
+});
 
-  expect(await textsIn(store)).toEqual([...history.map(({ content }) => content), text]);
+function reply(content: string, replyTo: string): ConversationMessage {
+  return { ...assistant(content), replyTo };
+}
+
+test('a late reply, a failed question and its repetition lose nothing between two tabs', async () => {
+  const store = memoryStore();
+  const { talk, open, onRequest } = talkWith(store);
+  const slow = gate();
+  let failures = 0;
+  onRequest(async (request) => {
+    const body = await request.clone().text();
+    if (body.includes('Two?') && failures++ === 0) throw new TypeError('network');
+    if (!body.includes('Two?')) await slow.passed;
+  });
+  const late = talk.send([user('One?', 'q1')]);
+  await vi.waitFor(async () => expect(await textsIn(store)).toHaveLength(1), { timeout: 30_000 });
+  const tab = open();
+
+  expect(await failureOf(tab.send([user('Two?', 'q2')]))).toBeInstanceOf(Error);
+  slow.open();
+  const [one, two] = [await late, await tab.send([user('Two?', 'q2')])];
+  const three = await tab.regenerate().final();
+
+  expect(two.messages.at(-1)).toMatchObject({ replyTo: 'q2' });
+  expect(await textsIn(store)).toEqual(['One?', 'Two?', one.text, three.text]);
+});
+
+test('a reply that is recorded twice, after a question without one, is stored once', async () => {
+  const store = memoryStore({ talk: [user('One?', 'q1'), user('Two?', 'q2')] });
+  const { talk } = talkWith(store);
+
+  for (const _ of ['once', 'twice']) await talk.record([user('Two?', 'q2')], { text: 'Two.', id: 'r2' });
+
+  expect(await textsIn(store)).toEqual(['One?', 'Two?', 'Two.']);
 });
 
 test('a reply is not stored after a question that another tab has edited meanwhile', async () => {
@@ -102,6 +173,56 @@ test('a reply is stored once by a store that commits, repeats itself, and report
   await talk.record([user('One?', 'q')], { text: 'Yes.' });
 
   expect(await textsIn(store)).toEqual(['One?', 'Yes.']);
+});
+
+test('a reply is stored once by a database that makes the ids, commits, repeats itself, and reports a conflict', async () => {
+  const store = numbering();
+  let appends = 0;
+  const append: ConversationStore['append'] = async (...turn) => {
+    const ids = await store.append(...turn);
+    appends += 1;
+    return appends === 2 ? store.append(...turn) : ids;
+  };
+
+  const { messages, text } = await talkWith({ ...store, append }).talk.send('One?');
+
+  expect(await textsIn(store)).toEqual(['One?', text]);
+  expect(messages.map(({ id }) => id)).toEqual(['1', '2']);
+});
+
+test('an edit that is recorded is refused if a late reply to another question follows', async () => {
+  const history = [user('One?', 'q1'), user('Two?', 'q2'), reply('One.', 'q1')];
+  const store = memoryStore({ talk: history });
+  const recording = talkWith(store).talk.record([user('Two, edited?', 'q2')], { text: 'Two.' });
+
+  expect(await failureOf(recording)).toMatchObject({ name: 'RequestValidationError' });
+  expect(await textsIn(store)).toEqual(history.map(({ content }) => content));
+});
+
+test('a reply belongs to the question of its turn, also if other messages are between them', async () => {
+  const store = memoryStore();
+  const { talk } = talkWith(store);
+  const input = [user('One?', 'q'), { ...assistant('I look it up.'), id: 'a' }];
+
+  for (const text of ['One.', 'Another one.']) await talk.record(input, { text });
+
+  expect((await store.load('talk'))?.messages.at(-1)).toMatchObject({ content: 'Another one.', replyTo: 'q' });
+  expect(await textsIn(store)).toEqual(['One?', 'I look it up.', 'Another one.']);
+  const { text } = await talk.regenerate().final();
+  expect(await textsIn(store)).toEqual(['One?', text]);
+});
+
+test('a database may return replyTo as a number', async () => {
+  const rows: StoredRow[] = [
+    { role: 'user', content: 'One?', id: 1 },
+    { role: 'user', content: 'Two?', id: 2 },
+    { role: 'assistant', content: 'One.', id: 3, replyTo: 1 },
+  ];
+  const append = vi.fn<NonNullable<ConversationStore['append']>>();
+
+  await talkWith({ load: () => ({ messages: rows }), append }).talk.send([user('Two?', '2')]);
+
+  expect(append.mock.calls[0]?.[2]).toEqual({ after: '3', newest: '3' });
 });
 
 test('two messages that get one id are both stored, with two', async () => {

@@ -89,6 +89,7 @@ test('a fork cites its own messages, and an exclusion can be undone in it', asyn
   const copied = await messagesIn(store, copy.id);
   const [lamp] = copied;
   expect(copied.at(-1)?.recalled?.[0]?.id).toBe(lamp?.id);
+  expect(copied.at(-1)?.replyTo).toBe(copied.at(-2)?.id);
   expect((await copy.search('red lamp')).some(({ id }) => id === lamp?.id)).toBe(false);
   await copy.include(String(lamp?.id));
   expect((await copy.search('red lamp'))[0]?.id).toBe(lamp?.id);

@@ -57,7 +57,7 @@ function storeWith(mistake: Mistake): ConversationStore {
 
 test.each<{ mistake: Mistake; rule: RegExp }>([
   { mistake: 'order', rule: /in order/ },
-  { mistake: 'fields', rule: /name, stopped, excluded and recalled, as append got them: expected/ },
+  { mistake: 'fields', rule: /name, stopped, excluded, replyTo and recalled, as append got them: expected/ },
   { mistake: 'conflict', rule: /if `newest` is not the newest message: it takes/ },
   { mistake: 'after', rule: /if `after` is not stored/ },
   { mistake: 'replaced', rule: /replaces what follows the message `after`: expected "One. New.", got "One. Two/ },

@@ -92,7 +92,7 @@ export function chatWorld(options: EmulatorOptions & { messages?: MessageInput[]
     /** What the conversation opened last has stored: roles and texts. */
     stored: async () => {
       const loaded = await stored.at(-1)?.load('talk');
-      return (loaded?.messages ?? []).map(({ id: _, createdAt: __, ...message }) => message);
+      return (loaded?.messages ?? []).map(({ id: _, createdAt: __, replyTo: ___, ...message }) => message);
     },
   };
 }

@@ -155,27 +155,23 @@ export class Session {
     return isStored ? ids.slice(start, start + turn.length) : undefined;
   }
 
-  /** Stores messages as another conversation, with new ids, which their sources name too. Returns the store. */
+  /** Stores messages as another conversation, with new ids, which `replyTo` and `recalled` name too. Returns the store. */
   async copy(id: string, messages: readonly ConversationMessage[], limits: Limits): Promise<ConversationStore> {
     if (this.#store.append === undefined) throw new ConfigurationError('fork needs a store with append.');
     const copies = stored(messages.map(({ id: _, ...message }) => message));
     const newIds = new Map(messages.map((message, at) => [message.id, copies[at]?.id]));
-    for (const copy of copies) if (copy.recalled !== undefined) copy.recalled = renamed(copy.recalled, newIds);
-    const excluded = new Set(this.#state.excluded.flatMap((one) => newIds.get(one) ?? []));
-    if (this.#store.saveState !== undefined && excluded.size > 0) {
-      // In the state, as here, where `include` finds it. First, so that no copy is ever without it.
-      for (const copy of copies) if (excluded.has(copy.id)) copy.excluded = undefined;
-      const state = { ...NEW_STATE, revision: 1, excluded: [...excluded] };
-      await limits.within('store.saveState', () => this.#store.saveState?.(id, state));
+    const excluded = new Set<string | undefined>(this.#store.saveState && this.#state.excluded);
+    const isExcluded = messages.map((message) => excluded.has(message.id));
+    for (const [at, copy] of copies.entries()) {
+      if (copy.replyTo !== undefined) copy.replyTo = newIds.get(copy.replyTo);
+      if (copy.recalled !== undefined) copy.recalled = renamed(copy.recalled, newIds);
+      if (isExcluded[at]) copy.excluded = undefined; // in the state, as here, where `include` finds it
     }
     const place = { after: undefined, newest: undefined };
     const given = await limits.within('store.append', () => this.#store.append?.(id, copies, place));
-    const ids = textsOf(given, copies.length);
-    if (ids !== undefined && this.#store.saveState !== undefined && excluded.size > 0) {
-      const renamedIds = copies.flatMap((copy, at) => (excluded.has(copy.id) ? (ids[at] ?? []) : []));
-      const state = { ...NEW_STATE, revision: 2, excluded: renamedIds };
-      await limits.within('store.saveState', () => this.#store.saveState?.(id, state));
-    }
+    const ids = textsOf(given, copies.length) ?? copies.map((copy) => copy.id);
+    const state = { ...NEW_STATE, revision: 1, excluded: ids.filter((_, at) => isExcluded[at]) };
+    if (state.excluded.length > 0) await limits.within('store.saveState', () => this.#store.saveState?.(id, state));
     return this.#store;
   }
 
@@ -283,8 +279,8 @@ function checkLoaded(loaded: unknown): StoredConversation {
 export function messageOf(row: StoredRow, reject: (field: string, message: string) => Error): ConversationMessage {
   const isPlain = Object.hasOwn(Object(row), 'content'); // in some libraries, a row has getters
   if (isPlain && findBadField(row) === undefined) return row as ConversationMessage; // not copied: there are many
-  const { role, content, id, name, createdAt, excluded, stopped, recalled } = Object(row) as StoredRow;
-  const fields = { ...(isPlain && row), role, content, id, name, createdAt, excluded, stopped, recalled };
+  const { role, content, id, name, createdAt, excluded, stopped, replyTo, recalled } = Object(row) as StoredRow;
+  const fields = { ...(isPlain && row), role, content, id, name, createdAt, excluded, stopped, replyTo, recalled };
   const present = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
   const message = Object.fromEntries(present.map(([name, value]) => [name, converted(name, value)]));
   const problem = findBadField(message);
@@ -305,7 +301,8 @@ function idOf(row: StoredRow): string | undefined {
 }
 
 function converted(name: string, value: unknown): unknown {
-  if (name === 'id' && (typeof value === 'number' || typeof value === 'bigint')) return String(value);
+  if ((name === 'id' || name === 'replyTo') && (typeof value === 'number' || typeof value === 'bigint'))
+    return String(value);
   if (name === 'createdAt' && typeof value === 'number') return new Date(value);
   const isFlag = name === 'excluded' || name === 'stopped';
   return isFlag && (value === 0 || value === 1) ? value === 1 : value;

@@ -34,7 +34,8 @@ import {
   type TurnOptions,
 } from '../options.js';
 import { excerptOf } from '../search/passages.js';
-import { type TurnRequest, Turns } from './turn.js';
+import { requestAgain, type TurnRequest } from './place.js';
+import { Turns } from './turn.js';
 
 /**
  * Creates a conversation whose prompts always fit the model's context window, and which finds what was said in messages
@@ -80,8 +81,8 @@ export class Conversation {
    * Sends the input and streams the reply: `for await (const text of conversation.stream('…'))`.
    *
    * The input is stored before it is sent, and the reply when it ends, also if it was stopped. Pass messages with ids,
-   * `[{ role, content, id }]`, and a page can send a question once more that got no reply: it is not stored again. If its reply
-   * is the only message after it, the new one replaces it. If it has a reply and other messages after that, it is a new message.
+   * `[{ role, content, id }]`, and a page can send a question once more that got no reply: it is not stored again. The new reply
+   * replaces the old one, if no other message follows. If it has a reply and another message follows, it is a new message.
    *
    * @throws {ContextBudgetError} before anything is stored or sent, when the instructions, the pins and the input do not fit
    * @throws {ConversationStoreError} when the input cannot be stored (then nothing is sent), or the reply (then `turn` has it)
@@ -111,8 +112,8 @@ export class Conversation {
   }
 
   /**
-   * Generates the last reply again, or the first one to messages that have none. The old reply is replaced when the new one is
-   * stored, in one step: if that fails, it is still there.
+   * Generates another reply to the last message of the user, or the first one. The old reply is replaced when the new one is
+   * stored, in one step: if that fails, it is still there. A reply to another question (`replyTo`) stays.
    *
    * @throws {ConfigurationError} when the store has no `append`
    * @example
@@ -122,13 +123,7 @@ export class Conversation {
    * ```
    */
   regenerate(options: TurnOptions = {}): ReplyStream {
-    return this.#turns.reply(options, () => {
-      const { messages } = this.#session.history;
-      const end = messages.findLastIndex(({ role }) => role === 'user') + 1;
-      const start = messages.slice(0, end).findLastIndex(({ role }) => role !== 'user') + 1;
-      if (end === 0) throw badInput('regenerate', 'there is no message of the user to reply to');
-      return { input: messages.slice(start, end), before: start, kept: end };
-    });
+    return this.#turns.reply(options, () => requestAgain(this.#session.history.messages));
   }
 
   /**
@@ -232,9 +227,9 @@ export class Conversation {
 
   /**
    * Stores a turn that was made with another client, and compacts in the background if due. Without `reply`, stores the input
-   * alone, so that a question is there before you send it. If the input is already stored (by its ids), and no message of
-   * the user follows it, the reply replaces the stored one, and a changed text the stored text. Otherwise the turn is
-   * appended, without messages that are already stored, unless all have a reply.
+   * alone, so that a question is there before you send it. If the input is already stored (by its ids), it is not stored again:
+   * the reply replaces the stored one, if no other message follows, and a changed text the stored text. If it has a reply and
+   * another message follows, it is a new message.
    *
    * @throws {RequestValidationError} when a stored message has another text, unless it is the last question, with its new reply
    * @throws {ConversationStoreError} when the turn cannot be stored

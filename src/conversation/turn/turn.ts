@@ -29,18 +29,8 @@ import { estimateTokens, messageTokens, TokenCounter } from '../prompt/tokens.js
 import { History } from '../search/history.js';
 import { Searcher } from '../search/search.js';
 import { ConversationConflictError, ConversationStoreError, memoryStore } from '../store.js';
+import { findSame, isEachStored, isQuestion, requestFor, type TurnRequest, withNewIds } from './place.js';
 import { Reply, type TurnEnd } from './reply.js';
-
-/** What a turn sends, and what it replaces. */
-export interface TurnRequest {
-  input: readonly ConversationMessage[];
-  /** The number of messages before the input. @default all */
-  before?: number;
-  /** The number of messages that stay in the store. If there are more than `before`, the input is among them. */
-  kept?: number;
-  /** Whether the input is sent once more, by a page that may not know that it is stored. */
-  isAgain?: boolean;
-}
 
 /** A turn that has begun, with the messages that it saw. Others may be loaded until it ends. */
 interface BegunTurn extends TurnRequest, Seen {
@@ -95,13 +85,13 @@ export class Turns {
     const { limits, end } = await this.#inOrder({ signal: this.background.ended });
     try {
       if (reply === undefined) {
-        if (this.#isStored(input)) return;
+        if (isEachStored(input, this.session.history.messages)) return;
         const { input: question, ...place } = this.#begun({ input: this.given(input).input }, undefined);
         await this.#append(question, place, undefined, limits);
         return;
       }
       const given = this.given(input, { mayEdit: true });
-      if (given.isAgain !== true) this.#isStored(input); // an edited text among them would be lost
+      if (given.isAgain !== true) isEachStored(input, this.session.history.messages); // an edited text among them would be lost
       await this.#store(this.#begun(given, reply.id), reply, limits);
       await this.compactWhenDue(new Limits({ signal: this.background.signal }));
     } finally {
@@ -109,51 +99,9 @@ export class Turns {
     }
   }
 
-  /**
-   * Whether all messages of an input are stored.
-   *
-   * @throws {RequestValidationError} when a stored message has another text: what followed the old one would be lost
-   */
-  #isStored(input: readonly ConversationMessage[]): boolean {
-    const { messages } = this.session.history;
-    const texts = new Map(messages.flatMap(({ id, content }) => (id === undefined ? [] : [[id, content]])));
-    const before = input.map(({ id = '' }) => texts.get(id));
-    const changed = input.findIndex(({ content }, at) => before[at] !== undefined && before[at] !== content);
-    if (changed >= 0)
-      throw badInput(
-        ['input', changed, 'content'],
-        'is not the stored text: to edit the last question, pass it alone, with its new reply',
-      );
-    return before.every((text) => text !== undefined);
-  }
-
-  /**
-   * The request for an input. Messages that are stored already, with the same id and text, are not stored again: if their
-   * reply is the only message that follows them, the new one replaces it. `mayEdit`: also if the text has changed.
-   */
-  given(
-    input: readonly ConversationMessage[],
-    {
-      messages: seen = this.session.history.messages,
-      mayEdit = false,
-    }: { messages?: readonly ConversationMessage[]; mayEdit?: boolean } = {},
-  ): TurnRequest {
-    const isStored = (given?: ConversationMessage, at?: ConversationMessage): boolean =>
-      given?.id !== undefined && given.id === at?.id && (mayEdit || given.content === at.content);
-    const before = seen.findLastIndex((message) => isStored(input[0], message));
-    const end = before + input.length;
-    if (before >= 0 && input.every((message, at) => isStored(message, seen[before + at]))) {
-      const isEdited = input.some(({ content }, at) => content !== seen[before + at]?.content);
-      const after = seen.slice(end);
-      const isLast = after.every(({ role }) => role !== 'user');
-      if (isEdited && isLast) return { input, before, kept: before, isAgain: true };
-      // Another reply may follow, to a question before this one.
-      const isOwn = after.length < 2 && isLast && seen[before - 1]?.role !== 'user';
-      const isOpen = isLast || after[0]?.role === 'user';
-      if (!isEdited && isOpen) return { input, before, kept: isOwn ? end : seen.length, isAgain: true };
-    }
-    const others = input.filter((message) => !seen.some((one) => isStored(message, one)));
-    return { input: others.length > 0 ? others : input };
+  /** The request for an input, with what is stored now. */
+  given(input: readonly ConversationMessage[], options?: { mayEdit?: boolean }): TurnRequest {
+    return requestFor(input, this.session.history.messages, options);
   }
 
   /** A request with what is stored now, when ids and times are given to its input. */
@@ -193,7 +141,7 @@ export class Turns {
     const messages = options.messages && this.session.marked(passed(options.messages));
     if (messages !== undefined) this.#passed.update(messages);
     const history = messages === undefined ? this.session.history : this.#passed;
-    const prompt = await this.build(this.given(input, { messages: history.messages }), options, limits, { history });
+    const prompt = await this.build(requestFor(input, history.messages), options, limits, { history });
     if (messages !== undefined) this.#warnOfLeftOut(prompt);
     return prompt;
   }
@@ -364,7 +312,8 @@ export class Turns {
     limits: Limits,
   ): Promise<{ messages: StoredMessage[]; replaced: boolean }> {
     const { text, stopped, report } = reply;
-    const more = { ...(stopped && { stopped: true }), ...(report && storedSources(report)) };
+    const replyTo = input.findLast(isQuestion)?.id;
+    const more = { replyTo, ...(stopped && { stopped: true }), ...(report && storedSources(report)) };
     const answer: ConversationMessage = { id: replyId, role: 'assistant', content: wellFormed(text), ...more };
     const asked = place.kept === before ? input : [];
     const added = withNewIds(stored([...asked, answer]), place.seen.slice(0, place.kept));
@@ -391,9 +340,7 @@ export class Turns {
       return await this.session.append(added, place, limits);
     } catch (error) {
       const { seen, kept = seen.length } = place;
-      const isIn = (all: readonly ConversationMessage[], one: ConversationMessage): boolean =>
-        all.some(({ id, content }) => id === one.id && content === one.content);
-      const isAdded = question === undefined || isIn(added, question);
+      const isAdded = question === undefined || findSame(added, question) !== undefined;
       // A reply to a question that was sent again is kept beside the one that it would have replaced.
       const removes = kept < seen.length && (place.isAgain !== true || isAdded);
       if (!ConversationConflictError.is(error) || removes || tries === 0) throw error;
@@ -401,16 +348,22 @@ export class Turns {
         throw error; // which gets the reply
       });
       const { messages: others } = this.session.history;
-      if (!isAdded && !isIn(others, question)) throw error; // another tab has edited the question
+      if (!isAdded && findSame(others, question) === undefined) throw error; // another tab has edited the question
       // What is there was stored by another process, or by a store that had committed before it reported the conflict.
+      const there = added.map((one) => findSame(others, one)?.id);
       const missing = withNewIds(
-        added.filter((one) => !isIn(others, one)),
+        added.filter((_, at) => there[at] === undefined),
         others,
       );
-      if (missing.length === 0) return { messages: [...added], removed: [] };
-      const stored = await this.#append(missing, { seen: others }, isAdded ? undefined : question, limits, tries - 1);
-      const rest = [...stored.messages];
-      return { messages: added.map((one) => (isIn(others, one) ? one : (rest.shift() ?? one))), removed: [] };
+      const { messages: rest } =
+        missing.length > 0
+          ? await this.#append(missing, { seen: others }, isAdded ? undefined : question, limits, tries - 1)
+          : { messages: missing };
+      const ids = [...rest];
+      return {
+        messages: added.map((one, at) => ({ ...one, id: there[at] ?? ids.shift()?.id ?? one.id })),
+        removed: [],
+      };
     }
   }
 
@@ -420,7 +373,7 @@ export class Turns {
     const left = messages - recalled.filter(({ role }) => role !== 'summary').length;
     if (this.#hasWarned || left <= 0 || summaryVersion > 0 || this.service === undefined) return;
     this.#hasWarned = true;
-    const message = `${left} older messages were left out: they do not fit, they do not match the input, and the service has no summary of them. If the service has these messages, call compact(). If not, leave out the option context.`;
+    const message = `${left} older messages were left out, and the service has no summary of them. If it has these messages, call compact(). If not, leave out the option context.`;
     this.background.onError(new ConfigurationError(message));
   }
 }
@@ -429,18 +382,6 @@ export class Turns {
 function passed(messages: BuildOptions['messages']): ConversationMessage[] {
   if (!Array.isArray(messages)) throw badInput('messages', 'must be an array of { role, content }');
   return messages.map((row, at) => messageOf(row, (field, message) => badInput(['messages', at, field], message)));
-}
-
-/** With another id in place of one that is taken. Otherwise `after` could be either of two messages. */
-function withNewIds(messages: readonly StoredMessage[], others: readonly ConversationMessage[]): StoredMessage[] {
-  const ids = new Set<string | undefined>(messages.map(({ id }) => id));
-  const taken = others.filter(({ id }) => ids.has(id));
-  const known = new Set(taken.map(({ id }) => id));
-  return messages.map((message) => {
-    const id = known.has(message.id) ? crypto.randomUUID() : message.id;
-    known.add(id);
-    return { ...message, id };
-  });
 }
 
 /** Whether a reply has the other fields of a turn. One that was recorded has not. */
