@@ -175,6 +175,19 @@ test('a reply is stored once by a store that commits, repeats itself, and report
   expect(await textsIn(store)).toEqual(['One?', 'Yes.']);
 });
 
+test('a question is sent although its store commits, repeats itself, and reports a conflict', async () => {
+  const store = memoryStore();
+  const append: ConversationStore['append'] = async (...turn) => {
+    await store.append(...turn);
+    return store.append(...turn);
+  };
+
+  const { text, messages } = await talkWith({ ...store, append }).talk.send('One?');
+
+  expect(await textsIn(store)).toEqual(['One?', text]);
+  expect((await store.load('talk'))?.messages).toEqual(messages);
+});
+
 test('a reply is stored once by a database that makes the ids, commits, repeats itself, and reports a conflict', async () => {
   const store = numbering();
   let appends = 0;

@@ -110,12 +110,14 @@ export class Session {
       const copies = turn.map((message) => ({ ...message })); // which a store may freeze, or take apart
       ids = await limits.within('store.append', () => this.#store.append?.(this.id, copies, place));
     } catch (cause) {
-      if (ConversationStoreError.is(cause)) throw cause;
-      if (Object(cause).name === 'ConversationConflictError') throw new ConversationConflictError();
       const isLate = APITimeoutError.is(cause); // then it may still be on its way
-      if (!isLate) ids = await this.#idsOf(turn, place, replaced, limits).catch(() => undefined);
-      if (ids === undefined)
+      const found = isLate ? undefined : await this.#idsOf(turn, place, replaced, limits).catch(() => undefined);
+      // A database may repeat what it has committed, and report a conflict with that.
+      const isConflict = Object(cause).name === 'ConversationConflictError';
+      if (isConflict && !turn.every(({ id }, at) => id === found?.[at])) throw new ConversationConflictError();
+      if (found === undefined)
         throw new ConversationStoreError('The turn could not be stored: store.append failed. See cause.', { cause });
+      ids = found;
     }
     // Numbers may be ids, or something else that the database returned, so the ids are looked up.
     if (Array.isArray(ids) && !ids.every((id) => typeof id === 'string'))
