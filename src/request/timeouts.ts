@@ -16,6 +16,9 @@ export const MIN_ATTEMPT = 10;
 const LATE_TIMER = 25;
 const GRACE_TICKS = 8;
 
+/** A timer that fires this late (ms) was frozen with its page, or slept with its machine: silence is counted anew. */
+const FROZEN = 1_000;
+
 /** The cancellable work that a call waits for: an exchange, or a stream. */
 type Cancellable = Pick<Exchange, 'cancel' | 'progress'>;
 
@@ -50,7 +53,8 @@ export class CallTimeouts {
     this.#leave = live.add(this, signal);
     if (signal?.aborted) this.abort(signal.reason);
     if (deadline === Number.POSITIVE_INFINITY) return;
-    this.#deadlineWatch = new Watchdog(runtime, deadline, () => this.#finish(this.#deadlineError()), runtime.now());
+    const end = (): void => this.#finish(this.#deadlineError());
+    this.#deadlineWatch = new Watchdog(runtime, deadline, end, runtime.now(), Number.POSITIVE_INFINITY);
   }
 
   /** The bucket in whose queue the call waits, for the message of its deadline. */
@@ -220,6 +224,7 @@ class Watchdog {
     private readonly ms: number,
     private readonly onSilence: () => void,
     now: number,
+    private readonly frozen = FROZEN,
   ) {
     this.#fedAt = now;
     this.#arm();
@@ -245,8 +250,11 @@ class Watchdog {
       const unfed = this.#fedAt + this.ms === endsAt && endsAt - armedAt <= delay;
       // Timers may fire slightly early by the monotonic clock: less than a millisecond left counts as none.
       const over = unfed || this.#fedAt + this.ms - now < 1;
-      const heldUp = turns > 0 ? turns < GRACE_TICKS : now - armedAt - delay >= LATE_TIMER;
-      if (!over) this.#arm();
+      const late = now - armedAt - delay;
+      const heldUp = turns > 0 ? turns < GRACE_TICKS : late >= LATE_TIMER;
+      const wasFrozen = over && turns === 0 && late >= this.frozen;
+      if (wasFrozen) this.#fedAt = now;
+      if (wasFrozen || !over) this.#arm();
       else if (!heldUp) this.onSilence();
       else {
         // Allows some turns of I/O first, to read and decompress data that has already arrived.

@@ -157,11 +157,13 @@ describe.each(browsers.filter(isTried))('$name', (one) => {
     expect(await act('construct', 'svc_pk_canary0123456789')).toBe('constructed');
   });
 
-  test('uploads a Blob with progress at its start and end, and rejects a stream', async ({ skip }) => {
+  test('uploads a Blob with progress at its start and end, also a File of a frame, and rejects a stream', async ({ skip }) => {
     skip(browser === undefined);
     const blob = await act('upload', gatewayUrl, emulator.apiKeys.secret, 'blob');
     const stream = await act('upload', gatewayUrl, emulator.apiKeys.secret, 'stream');
+    const ofFrame = await act('upload', gatewayUrl, emulator.apiKeys.secret, 'of a frame');
 
+    expect(ofFrame.record).toMatchObject({ bytes: 1_000, filename: 'frame.txt' });
     expect(blob.record).toMatchObject({ bytes: 1_000 });
     expect(blob.progress).toHaveLength(2);
     expect(stream.record).toMatch(/RequestValidationError: .*pass a Blob or a File/);

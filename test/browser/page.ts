@@ -33,11 +33,13 @@ const actions = {
     return gateway.presets.list().then(String, String);
   },
 
-  async upload(baseURL: string, apiKey: string, form: 'blob' | 'stream') {
+  async upload(baseURL: string, apiKey: string, form: 'blob' | 'stream' | 'of a frame') {
     const gateway = new sdk.GatewayClient({ baseURL, apiKey, dangerouslyAllowBrowser: true });
     const blob = new Blob(['x'.repeat(1_000)]);
     const progress: number[] = [];
-    const file = form === 'blob' ? blob : blob.stream();
+    const frame = document.body.appendChild(document.createElement('iframe')).contentWindow as Window & typeof globalThis;
+    const ofFrame = new frame.File(['x'.repeat(1_000)], 'frame.txt');
+    const file = { blob, stream: blob.stream(), 'of a frame': ofFrame }[form];
     const record = await gateway.files
       .upload({ file, purpose: 'test' }, { onProgress: (sent) => progress.push(sent) })
       .catch(String);

@@ -1,4 +1,5 @@
 import { mock } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { GatewayClient } from '../../src/index.js';
@@ -30,14 +31,21 @@ function blockable() {
       if (!timers.delete(timer as object)) clearTimeout(timer as NodeJS.Timeout);
     },
   });
+  /** Lets time pass, without a turn of the event loop for its timers. */
+  const pass = (ms: number): void => {
+    blocked += ms;
+    for (const [timer, fire] of [...timers]) {
+      timers.delete(timer);
+      fire();
+    }
+  };
   /** As a blocked event loop does, fires them while the response that `act` writes is still unread in its socket. */
   const block = (act: () => unknown): void =>
     void setImmediate(() => {
       act();
-      blocked += LIMIT + 500;
-      for (const fire of [...timers.values()]) fire();
+      pass(LIMIT + 500);
     });
-  return { runtime, block };
+  return { runtime, block, pass };
 }
 
 describe.each(engines)('$engine', ({ options }) => {
@@ -78,6 +86,38 @@ describe.each(engines)('$engine', ({ options }) => {
 
     expect(read).toEqual(['a', 'b']);
   });
+
+  test.each(['goes on', 'ends as idle'])(
+    'a stream whose page was frozen for an hour %s by what comes then',
+    async (end) => {
+      const { runtime, pass } = blockable();
+      let first = false;
+      world.server.answers(
+        atEnd(async ({ socket }) => {
+          socket.write(headOf(200, { 'content-type': 'text/event-stream' }) + eventOf('a'));
+          await until(() => first);
+          pass(60 * LIMIT);
+          await sleep(200); // longer than the events that had arrived need
+          if (end === 'goes on') socket.write(`${eventOf('b', 'stop')}data: [DONE]\n\n`);
+          else pass(LIMIT + 500);
+        }),
+      );
+      const client = world.gateway({ ...options, streamIdleTimeout: LIMIT }, runtime);
+
+      const read = async (): Promise<string> => {
+        let text = '';
+        for await (const piece of (await client.chat.completions.create(STREAM)).textStream) {
+          text += piece;
+          first = true;
+        }
+        return text;
+      };
+      const seen = await (end === 'goes on' ? read() : failureOf(read()));
+
+      if (end === 'goes on') expect(seen).toBe('ab');
+      else expect(seen).toMatchObject({ name: 'APITimeoutError', kind: 'idle' });
+    },
+  );
 });
 
 describe('mocked timers', () => {

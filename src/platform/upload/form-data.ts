@@ -32,7 +32,7 @@ export function formData({ fields, file, filename }: Form, listener: ProgressLis
 }
 
 function blobOf(file: unknown): Blob {
-  if (file instanceof Blob) return file;
+  if (/(?:Blob|File)]$/.test(Object.prototype.toString.call(file))) return file as Blob; // also of another frame
   const bytes = copyOfBytes(file);
   if (bytes !== undefined) return new Blob([bytes]);
   if (isStream(file))
