@@ -12,7 +12,7 @@ export function hashText(text: string): string {
 }
 
 /** When a message was written, in ISO 8601, if that is known. */
-export function timeOf({ createdAt }: ConversationMessage): string | undefined {
+export function timeOf({ createdAt }: { createdAt?: string | number | Date | null | undefined }): string | undefined {
   if (typeof createdAt === 'string' && ISO.test(createdAt)) return createdAt;
   const time = new Date(createdAt ?? Number.NaN);
   return Number.isNaN(time.getTime()) ? undefined : time.toISOString();

@@ -23,8 +23,8 @@ export interface ConversationMessage extends ChatMessage {
   /** Whether the message is a reply that was stopped or cut off. */
   stopped?: boolean | undefined;
   /**
-   * Of a reply: the id of its question, by which a new reply finds the one that it replaces. Set when a turn is stored. Without
-   * it, a reply belongs to the message before it.
+   * Of a reply: the id of its question, by which a new reply finds the one that it replaces. Set when a reply is stored after its
+   * question. Without it, a reply answers the question that it follows.
    */
   replyTo?: string | undefined;
   /**

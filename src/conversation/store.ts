@@ -25,8 +25,8 @@ export interface ConversationStore {
   /**
    * Stores messages after the message `after`, and deletes the messages that followed it, in one transaction. Called for the
    * input of a turn before it is sent, and for its reply. Keep their order by a number of your own: `createdAt` is the clock of
-   * one of your servers. May return other ids, if your database makes them; then a question that is sent again with the id that
-   * the page gave it is a new message.
+   * one of your servers. May return other ids, if your database makes them, none of them twice; then a question that is sent
+   * again with the id that the page gave it is a new message.
    *
    * If the newest stored message is not `newest`, or `after` is gone, another process has stored a turn: throw a
    * `ConversationConflictError` (or any error with this name), and change nothing.

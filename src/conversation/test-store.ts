@@ -157,6 +157,12 @@ const RULES: Readonly<Record<string, (talk: Talk) => Promise<string | undefined>
     return isSame(await talk.texts(), 'One. Edited.');
   },
 
+  'append gives no message the id of one that it deleted': async (talk) => {
+    const [after, second, newest] = await talk.three();
+    const [id] = await talk.append(['New.'], { after, newest });
+    return id === second || id === newest ? `the new message has the id ${id} of a deleted one` : undefined;
+  },
+
   'append throws a ConversationConflictError, and changes nothing, if `newest` is not the newest message': async (
     talk,
   ) => {

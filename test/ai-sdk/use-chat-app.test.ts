@@ -123,10 +123,9 @@ test.each([chat, tools])(
       'assistant',
       'Which lamp does the pier get?',
       'assistant',
-      'When does the harbour open?',
       'assistant',
     ]);
-    expect(new Set(stored.map(({ id }) => id)).size).toBe(6);
+    expect(new Set(stored.map(({ id }) => id)).size).toBe(5);
   },
 );
 

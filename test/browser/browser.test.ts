@@ -157,7 +157,9 @@ describe.each(browsers.filter(isTried))('$name', (one) => {
     expect(await act('construct', 'svc_pk_canary0123456789')).toBe('constructed');
   });
 
-  test('uploads a Blob with progress at its start and end, also a File of a frame, and rejects a stream', async ({ skip }) => {
+  test('uploads a Blob with progress at its start and end, also a File of a frame, and rejects a stream', async ({
+    skip,
+  }) => {
     skip(browser === undefined);
     const blob = await act('upload', gatewayUrl, emulator.apiKeys.secret, 'blob');
     const stream = await act('upload', gatewayUrl, emulator.apiKeys.secret, 'stream');

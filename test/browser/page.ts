@@ -37,7 +37,8 @@ const actions = {
     const gateway = new sdk.GatewayClient({ baseURL, apiKey, dangerouslyAllowBrowser: true });
     const blob = new Blob(['x'.repeat(1_000)]);
     const progress: number[] = [];
-    const frame = document.body.appendChild(document.createElement('iframe')).contentWindow as Window & typeof globalThis;
+    const frame = document.body.appendChild(document.createElement('iframe')).contentWindow as Window &
+      typeof globalThis;
     const ofFrame = new frame.File(['x'.repeat(1_000)], 'frame.txt');
     const file = { blob, stream: blob.stream(), 'of a frame': ofFrame }[form];
     const record = await gateway.files

@@ -6,6 +6,7 @@ import {
   ConversationStoreError,
   type createConversation,
   memoryStore,
+  type ReplyStream,
   type StoredRow,
 } from 'context-gateway/conversation';
 import { expect, test, vi } from 'vitest';
@@ -84,10 +85,22 @@ test.each([
     kept: 2,
   },
   {
-    how: 'regenerated, after it was edited in a database that made new ids',
-    history: [user('One?', '1'), { ...reply('One.', 'the id of the page'), id: '2' }],
+    how: 'regenerated, before a message of the app',
+    history: [user('One?', 'q1'), reply('One.', 'q1'), assistant('Your ferry is late.', 'n')],
     ask: (talk: Talk) => talk.regenerate().final(),
-    kept: 1,
+    kept: 3,
+  },
+  {
+    how: 'sent again, after it was answered and another turn followed',
+    history: [user('One?', 'q1'), reply('One.', 'q1'), user('Two?', 'q2'), reply('Two.', 'q2')],
+    ask: (talk: Talk) => talk.send([user('One?', 'q1')]),
+    kept: 4,
+  },
+  {
+    how: 'sent again, with an answered one before it',
+    history: [user('One?', 'q1'), reply('One.', 'q1'), user('Two?', 'q2')],
+    ask: (talk: Talk) => talk.send([user('One?', 'q1'), user('Two?', 'q2')]),
+    kept: 3,
   },
 ])('a question that is $how gets its own reply, and no other is lost', async ({ history, ask, kept }) => {
   const store = memoryStore({ talk: history });
@@ -186,6 +199,170 @@ test('a question is sent although its store commits, repeats itself, and reports
 
   expect(await textsIn(store)).toEqual(['One?', text]);
   expect((await store.load('talk'))?.messages).toEqual(messages);
+});
+
+test('an edited question and its reply are regenerated, also in a database that makes the ids', async () => {
+  const store = numbering();
+  const { talk } = talkWith(store);
+  const { messages } = await talk.send('One?');
+  await talk.edit(String(messages[0]?.id), 'Two?').final();
+
+  const { text } = await talk.regenerate().final();
+
+  expect(await textsIn(store)).toEqual(['Two?', text]);
+});
+
+test('in a fork in a database that makes the ids, regenerate deletes no late reply to another question', async () => {
+  const store = numbering();
+  const { talk } = talkWith(store);
+  for (const text of ['One?', 'Two?']) await talk.record(text);
+  await talk.record([user('One?', '1')], { text: 'One.' });
+  const fork = await talk.fork('3');
+
+  const { text } = await fork.regenerate().final();
+
+  expect(await textsIn(store, fork.id)).toEqual(['One?', 'Two?', 'One.', text]);
+});
+
+test('a question that fails again and again is stored once', async () => {
+  const store = memoryStore({ talk: [user('One?', 'q1'), reply('One.', 'q1'), user('Two?', 'q2')] });
+  const { talk, emulator } = talkWith(store);
+  emulator.faults.add({ match: { path: '/v1/chat/*' }, respond: { status: 500 }, times: 6 });
+
+  for (const input of [[user('One?', 'q1')], [user('One?', 'q1'), user('Three?', 'q3')], [user('Three?', 'q3')]])
+    for (const _ of ['once', 'twice']) await failureOf(talk.send(input));
+
+  expect(await textsIn(store)).toEqual(['One?', 'One.', 'Two?', 'Three?']);
+});
+
+test.each([
+  { first: 'stopped', second: 'whole' },
+  { first: 'whole', second: 'stopped' },
+  { first: 'whole', second: 'another' },
+])(
+  'of two replies to a question that was sent twice, the last whole one is stored: $first, then $second',
+  async (order) => {
+    const store = memoryStore({ talk: [user('One?', 'q1')] });
+    const { talk, open, onRequest } = talkWith(store);
+    onRequest(async ({ url }) => {
+      if (url.endsWith('/completions'))
+        await open().record([user('One?', 'q1')], { text: 'First.', stopped: order.first === 'stopped' });
+      return undefined;
+    });
+
+    if (order.second === 'stopped') {
+      const error = await failureOf(stoppedAtOnce(talk.stream([user('One?', 'q1')])));
+      expect(error).toMatchObject({ name: 'ConversationConflictError', turn: { stopped: true } });
+      expect(await textsIn(store)).toEqual(['One?', 'First.']);
+    } else {
+      const { text } = await talk.send([user('One?', 'q1')]);
+      expect(await textsIn(store)).toEqual(['One?', text]);
+    }
+  },
+);
+
+async function stoppedAtOnce(reply: ReplyStream): Promise<unknown> {
+  for await (const _ of reply) break;
+  return reply.final();
+}
+
+test.each([
+  { how: 'a regenerated reply', ask: (talk: Talk) => talk.regenerate().final() },
+  { how: 'a reply to a question that was sent again', ask: (talk: Talk) => talk.send([user('One?', 'q1')]) },
+  { how: 'an edit', ask: (talk: Talk) => talk.edit('q1', 'One, edited?').final() },
+])('$how that a full disk refused can be recorded from its error', async ({ ask }) => {
+  const store = memoryStore({ talk: [user('One?', 'q1'), reply('Old.', 'q1')] });
+  const append = vi.fn(store.append).mockRejectedValueOnce(new Error('disk full'));
+  const { talk } = talkWith({ ...store, append });
+
+  const { turn } = (await failureOf(ask(talk))) as ConversationStoreError;
+  for (const _ of ['once', 'twice']) await talk.record(turn?.messages.slice(0, -1) ?? [], turn);
+
+  expect(await textsIn(store)).toEqual([turn?.messages[0]?.content, turn?.text]);
+});
+
+test('a reply that had been stored all the same is not recorded behind the next turn', async () => {
+  const store = memoryStore();
+  let isDown = false;
+  const down = <Result>(result: Result): Result => {
+    if (isDown) throw new Error('connection lost');
+    return result;
+  };
+  const append = vi.fn(store.append).mockImplementationOnce(store.append);
+  append.mockImplementationOnce((...turn) => {
+    isDown = true;
+    return down(store.append(...turn));
+  });
+  const { talk, open } = talkWith({ ...store, append, load: (id) => down(store.load(id)) });
+
+  const { turn } = (await failureOf(talk.send('One?'))) as ConversationStoreError;
+  isDown = false;
+  const { text } = await open().send('Two?');
+  await talk.record(turn?.messages.slice(0, -1) ?? [], turn);
+
+  expect(await textsIn(store)).toEqual(['One?', turn?.text, 'Two?', text]);
+});
+
+test('an edit is recorded also with the reply that its question had', async () => {
+  const store = memoryStore({ talk: [user('One?', 'q1'), reply('Yes.', 'q1')] });
+
+  await talkWith(store).talk.record([user('One, edited?', 'q1')], { text: 'Yes.' });
+
+  expect(await textsIn(store)).toEqual(['One, edited?', 'Yes.']);
+});
+
+test('an edit is not recorded with a message before it that has its own reply', async () => {
+  const history = [user('One?', 'q1'), reply('One.', 'q1'), user('Two?', 'q2')];
+  const store = memoryStore({ talk: history });
+  const recording = talkWith(store).talk.record([user('One?', 'q1'), user('Two, edited?', 'q2')], { text: 'Two.' });
+
+  expect(await failureOf(recording)).toMatchObject({ name: 'RequestValidationError' });
+  expect(await textsIn(store)).toEqual(history.map(({ content }) => content));
+});
+
+test('a question whose append was committed is known by its id, in a database without times', async () => {
+  const store = memoryStore();
+  const append = vi.fn(store.append).mockImplementationOnce(async (id, messages, place) => {
+    await store.append(id, messages, place);
+    throw new Error('connection lost');
+  });
+  const load: ConversationStore['load'] = async (id) => {
+    const { messages = [] } = (await store.load(id)) ?? {};
+    return { messages: messages.map((row) => ({ ...row, createdAt: null })) };
+  };
+
+  const { text } = await talkWith({ load, append }).talk.send('One?');
+
+  expect(await textsIn(store)).toEqual(['One?', text]);
+});
+
+test('a question is not taken for the same text of another tab', async () => {
+  const store = numbering();
+  const append = vi.fn(store.append).mockImplementationOnce(async (id, messages, place) => {
+    await store.append(
+      id,
+      messages.map((one) => ({ ...one, createdAt: '2026-01-15T10:00:00.000Z' })),
+      place,
+    );
+    throw new Error('connection lost');
+  });
+
+  const error = await failureOf(talkWith({ ...store, append }).talk.send('Hi!'));
+
+  expect(error).toBeInstanceOf(ConversationStoreError);
+  expect(await textsIn(store)).toEqual(['Hi!']);
+});
+
+test('a turn that is recorded is stored once by a database that makes the ids, and conflicts with itself', async () => {
+  const store = numbering();
+  const append: ConversationStore['append'] = async (...turn) => {
+    await store.append(...turn);
+    return store.append(...turn);
+  };
+
+  await talkWith({ ...store, append }).talk.record('One?', { text: 'Yes.' });
+
+  expect(await textsIn(store)).toEqual(['One?', 'Yes.']);
 });
 
 test('a reply is stored once by a database that makes the ids, commits, repeats itself, and reports a conflict', async () => {

@@ -15,7 +15,8 @@ test.each([
   },
   {
     because: 'recorded again',
-    again: (talk: ReturnType<typeof talkWith>['talk']) => talk.record([user('One?', 'q1')], { text: 'Yes.', id: 'a1' }),
+    again: (talk: ReturnType<typeof talkWith>['talk']) =>
+      talk.record([user('One?', 'q1')], { text: 'Another.', id: 'a1' }),
   },
 ])('no two stored messages have one id: $because', async ({ again }) => {
   const store = memoryStore({ talk: twoTurns() });

@@ -26,7 +26,18 @@ test.each([
 });
 
 /** A store on rows, with one mistake. */
-type Mistake = 'order' | 'fields' | 'conflict' | 'after' | 'replaced' | 'lost' | 'state' | 'shared' | 'time' | 'text';
+type Mistake =
+  | 'order'
+  | 'fields'
+  | 'conflict'
+  | 'after'
+  | 'replaced'
+  | 'lost'
+  | 'state'
+  | 'shared'
+  | 'time'
+  | 'text'
+  | 'ids';
 function storeWith(mistake: Mistake): ConversationStore {
   const rows = new Map<string, StoredMessage[]>();
   const states = new Map<string, ConversationState>();
@@ -46,10 +57,14 @@ function storeWith(mistake: Mistake): ConversationStore {
       if (!isNewest || (end === 0 && after !== undefined && mistake !== 'after')) throw new ConversationConflictError();
       if (mistake === 'lost') await Promise.resolve(); // reads, then writes, without a transaction
       const kept = mistake === 'replaced' ? before : before.slice(0, end);
-      const added =
-        mistake === 'text' ? messages.map((one) => ({ ...one, content: one.content.slice(0, 65_535) })) : messages;
+      const added = messages.map((one, at) => ({
+        ...one,
+        id: mistake === 'ids' ? String(kept.length + at) : one.id,
+        content: mistake === 'text' ? one.content.slice(0, 65_535) : one.content,
+      }));
       rows.set(id, [...kept, ...added]);
       if (mistake === 'state') states.delete(id);
+      return added.map((row) => row.id);
     },
     saveState: async (id, state) => void states.set(mistake === 'shared' ? 'one' : id, state),
   };
@@ -66,6 +81,7 @@ test.each<{ mistake: Mistake; rule: RegExp }>([
   { mistake: 'shared', rule: /the state that saveState got last/ },
   { mistake: 'time', rule: /createdAt: expected/ },
   { mistake: 'text', rule: /the text has changed/ },
+  { mistake: 'ids', rule: /the new message has the id 1 of a deleted one/ },
 ])('names the rule that a store breaks: $mistake', async ({ mistake, rule }) => {
   expect(await failureOf(testStore(storeWith(mistake)))).toMatchObject({
     name: 'ConfigurationError',

@@ -113,8 +113,8 @@ export class Session {
       const isLate = APITimeoutError.is(cause); // then it may still be on its way
       const found = isLate ? undefined : await this.#idsOf(turn, place, replaced, limits).catch(() => undefined);
       // A database may repeat what it has committed, and report a conflict with that.
-      const isConflict = Object(cause).name === 'ConversationConflictError';
-      if (isConflict && !turn.every(({ id }, at) => id === found?.[at])) throw new ConversationConflictError();
+      if (found === undefined && Object(cause).name === 'ConversationConflictError')
+        throw new ConversationConflictError();
       if (found === undefined)
         throw new ConversationStoreError('The turn could not be stored: store.append failed. See cause.', { cause });
       ids = found;
@@ -153,7 +153,11 @@ export class Session {
     const start = after === undefined ? 0 : ids.lastIndexOf(after) + 1;
     if (start === 0 && after !== undefined) return undefined;
     const there = messages.slice(start, start + turn.length);
-    const isStored = turn.every(({ role, content }, at) => role === there[at]?.role && content === there[at]?.content);
+    const isStored = turn.every(({ role, content, id, createdAt }, at) => {
+      const row = there[at];
+      if (row?.role !== role || row.content !== content) return false;
+      return idOf(row) === id || timeOf(row) === createdAt; // the same texts may be another tab's
+    });
     return isStored ? ids.slice(start, start + turn.length) : undefined;
   }
 

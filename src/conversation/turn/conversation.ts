@@ -34,7 +34,7 @@ import {
   type TurnOptions,
 } from '../options.js';
 import { excerptOf } from '../search/passages.js';
-import { requestAgain, type TurnRequest } from './place.js';
+import { requestAgain, requestFor, type TurnRequest } from './place.js';
 import { Turns } from './turn.js';
 
 /**
@@ -82,7 +82,7 @@ export class Conversation {
    *
    * The input is stored before it is sent, and the reply when it ends, also if it was stopped. Pass messages with ids,
    * `[{ role, content, id }]`, and a page can send a question once more that got no reply: it is not stored again. The new reply
-   * replaces the old one, if no other message follows. If it has a reply and another message follows, it is a new message.
+   * replaces the old one, if no other message follows it, and otherwise becomes the newest message.
    *
    * @throws {ContextBudgetError} before anything is stored or sent, when the instructions, the pins and the input do not fit
    * @throws {ConversationStoreError} when the input cannot be stored (then nothing is sent), or the reply (then `turn` has it)
@@ -113,7 +113,7 @@ export class Conversation {
 
   /**
    * Generates another reply to the last message of the user, or the first one. The old reply is replaced when the new one is
-   * stored, in one step: if that fails, it is still there. A reply to another question (`replyTo`) stays.
+   * stored, in one step: if that fails, it is still there. It stays, too, if a late reply to another question follows it.
    *
    * @throws {ConfigurationError} when the store has no `append`
    * @example
@@ -228,8 +228,8 @@ export class Conversation {
   /**
    * Stores a turn that was made with another client, and compacts in the background if due. Without `reply`, stores the input
    * alone, so that a question is there before you send it. If the input is already stored (by its ids), it is not stored again:
-   * the reply replaces the stored one, if no other message follows, and a changed text the stored text. If it has a reply and
-   * another message follows, it is a new message.
+   * the reply replaces the stored one, if no other message follows it, and a changed text the stored text. Recording a turn twice
+   * stores it once.
    *
    * @throws {RequestValidationError} when a stored message has another text, unless it is the last question, with its new reply
    * @throws {ConversationStoreError} when the turn cannot be stored
@@ -429,7 +429,7 @@ export class Conversation {
   /** Copies the input now, so that later changes by the caller change nothing. An error is thrown by the reply. */
   #given(input: TurnInput): () => TurnRequest {
     const copy = Array.isArray(input) ? input.map((message) => ({ ...message })) : input;
-    return () => this.#turns.given(messagesOf(copy));
+    return () => requestFor(messagesOf(copy), this.#session.history.messages);
   }
 
   #context(what: string): ServiceContext {

@@ -1,5 +1,5 @@
-import { badInput } from '../messages.js';
-import type { ConversationMessage, StoredMessage } from '../model.js';
+import { badInput, wellFormed } from '../messages.js';
+import type { ConversationMessage, RecordedReply, StoredMessage } from '../model.js';
 
 /** What a turn sends, and what it replaces. */
 export interface TurnRequest {
@@ -21,18 +21,19 @@ export function requestFor(
   messages: readonly ConversationMessage[],
   { mayEdit = false }: { mayEdit?: boolean } = {},
 ): TurnRequest {
-  const isStored = (given?: ConversationMessage, at?: ConversationMessage): boolean =>
-    given?.id !== undefined && given.id === at?.id && (mayEdit || given.content === at.content);
-  const before = messages.findLastIndex((message) => isStored(input[0], message));
-  const end = before + input.length;
-  if (before >= 0 && input.every((message, at) => isStored(message, messages[before + at]))) {
-    const isEdited = input.some(({ content }, at) => content !== messages[before + at]?.content);
-    const { isAnswered, kept } = repliesIn(messages, end);
-    if (isEdited && kept === end) return { input, before, kept: before, isAgain: true };
-    if (!isEdited && !(isAnswered && kept === messages.length)) return { input, before, kept, isAgain: true };
-  }
-  const others = input.filter((message) => !messages.some((one) => isStored(message, one)));
-  return { input: others.length > 0 ? others : input };
+  const places = input.map(({ id, content }) =>
+    messages.findLastIndex((one) => id !== undefined && one.id === id && (mayEdit || one.content === content)),
+  );
+  const others = input.filter((_, at) => places[at] === -1);
+  if (others.length > 0) return { input: others };
+  // Other messages may stand between those of the input: the last ones in a row are asked, and the rest is history.
+  const from = places.findLastIndex((place, at) => place !== (places[at - 1] ?? -2) + 1);
+  const before = places[from] ?? 0;
+  const end = (places.at(-1) ?? 0) + 1;
+  const kept = endOfOthers(messages, end);
+  if (input.every(({ content }, at) => content === messages[places[at] ?? -1]?.content))
+    return { input: input.slice(from), before, kept, isAgain: true };
+  return from === 0 && kept === end ? { input, before, kept: before, isAgain: true } : { input };
 }
 
 /** The request for another reply to the last question, or for the first one. @throws {RequestValidationError} */
@@ -40,46 +41,50 @@ export function requestAgain(messages: readonly ConversationMessage[]): TurnRequ
   const end = messages.findLastIndex(isQuestion) + 1;
   if (end === 0) throw badInput('regenerate', 'there is no message of the user to reply to');
   const before = messages.slice(0, end).findLastIndex((message) => !isQuestion(message)) + 1;
-  return { input: messages.slice(before, end), before, kept: repliesIn(messages, end).kept };
+  return { input: messages.slice(before, end), before, kept: endOfOthers(messages, end) };
 }
 
 /**
- * The replies to the question that ends before a position: whether there are any, and how many messages stay if the last of
- * them are replaced. Replies to others may stand among them: several tabs may ask at once.
+ * How many messages stay if the last replies to a question are replaced, which ends at a position. Replies to others may stand
+ * among them: several tabs may ask at once. Without `replyTo`, a message that follows the question directly is one, too.
  */
-function repliesIn(messages: readonly ConversationMessage[], end: number): { isAnswered: boolean; kept: number } {
-  const ids = new Set(messages.map(({ id }) => id));
+export function endOfOthers(messages: readonly ConversationMessage[], end: number): number {
   const question = messages.slice(0, end).findLast(isQuestion);
-  let isOwn = true;
+  let follows = true;
   const own = messages.slice(end).map(({ role, replyTo }) => {
-    const isKnown = replyTo !== undefined && ids.has(replyTo);
-    isOwn = role === 'assistant' && (isKnown ? replyTo === question?.id : isOwn); // an app may not store `replyTo`
-    return isOwn;
+    follows &&= role === 'assistant' && replyTo === undefined;
+    return follows || replyTo === (question?.id ?? '');
   });
-  return { isAnswered: own.includes(true), kept: end + own.lastIndexOf(false) + 1 };
+  return end + own.lastIndexOf(false) + 1;
 }
 
-/**
- * Whether all messages of an input are stored.
- *
- * @throws {RequestValidationError} when a stored message has another text: what followed the old one would be lost
- */
-export function isEachStored(input: readonly ConversationMessage[], messages: readonly ConversationMessage[]): boolean {
-  const texts = new Map(messages.flatMap(({ id, content }) => (id === undefined ? [] : [[id, content]])));
-  const before = input.map(({ id = '' }) => texts.get(id));
-  const changed = input.findIndex(({ content }, at) => before[at] !== undefined && before[at] !== content);
+/** Whether there is nothing to store: the input is stored, and the reply to it, if there is one. */
+export function isRecorded(
+  { input, before, kept, isAgain = false }: TurnRequest,
+  reply: RecordedReply | undefined,
+  messages: readonly ConversationMessage[],
+): boolean {
+  if (!isAgain || kept === before) return false;
+  const { id, text } = reply ?? {};
+  const replyTo = id ?? input.findLast(isQuestion)?.id; // one with an id of its own may be another with the same text
+  return text === undefined || findSame(messages, { id, content: wellFormed(text), replyTo }) !== undefined;
+}
+
+/** @throws {RequestValidationError} when a stored message has another text: what followed the old one would be lost */
+export function checkTexts(input: readonly ConversationMessage[], messages: readonly ConversationMessage[]): void {
+  const texts = new Map(messages.map(({ id, content }) => [id ?? '', content]));
+  const changed = input.findIndex(({ id = '', content }) => (texts.get(id) ?? content) !== content);
   if (changed >= 0)
     throw badInput(
       ['input', changed, 'content'],
-      'is not the stored text: to edit the last question, pass it alone, with its new reply',
+      'is not the stored text: pass an edited question alone, with its new reply',
     );
-  return before.every((text) => text !== undefined);
 }
 
 /** A stored message that is this one: with its id, or a reply with its text to its question, if a database made the id. */
 export function findSame<Message extends ConversationMessage>(
   messages: readonly Message[],
-  { id, content, replyTo }: ConversationMessage,
+  { id, content, replyTo }: Partial<ConversationMessage>,
 ): Message | undefined {
   return messages.find(
     (one) => one.content === content && (one.id === id || (replyTo !== undefined && one.replyTo === replyTo)),
@@ -91,9 +96,7 @@ export function withNewIds(
   messages: readonly StoredMessage[],
   others: readonly ConversationMessage[],
 ): StoredMessage[] {
-  const ids = new Set<string | undefined>(messages.map(({ id }) => id));
-  const taken = others.filter(({ id }) => ids.has(id));
-  const known = new Set(taken.map(({ id }) => id));
+  const known = new Set(others.map(({ id }) => id));
   return messages.map((message) => {
     const id = known.has(message.id) ? crypto.randomUUID() : message.id;
     known.add(id);

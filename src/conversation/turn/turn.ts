@@ -29,7 +29,16 @@ import { estimateTokens, messageTokens, TokenCounter } from '../prompt/tokens.js
 import { History } from '../search/history.js';
 import { Searcher } from '../search/search.js';
 import { ConversationConflictError, ConversationStoreError, memoryStore } from '../store.js';
-import { findSame, isEachStored, isQuestion, requestFor, type TurnRequest, withNewIds } from './place.js';
+import {
+  checkTexts,
+  endOfOthers,
+  findSame,
+  isQuestion,
+  isRecorded,
+  requestFor,
+  type TurnRequest,
+  withNewIds,
+} from './place.js';
 import { Reply, type TurnEnd } from './reply.js';
 
 /** A turn that has begun, with the messages that it saw. Others may be loaded until it ends. */
@@ -84,24 +93,17 @@ export class Turns {
   async record(input: readonly ConversationMessage[], reply: RecordedReply | undefined): Promise<void> {
     const { limits, end } = await this.#inOrder({ signal: this.background.ended });
     try {
-      if (reply === undefined) {
-        if (isEachStored(input, this.session.history.messages)) return;
-        const { input: question, ...place } = this.#begun({ input: this.given(input).input }, undefined);
-        await this.#append(question, place, undefined, limits);
-        return;
-      }
-      const given = this.given(input, { mayEdit: true });
-      if (given.isAgain !== true) isEachStored(input, this.session.history.messages); // an edited text among them would be lost
-      await this.#store(this.#begun(given, reply.id), reply, limits);
+      const { messages } = this.session.history;
+      const request = requestFor(input, messages, { mayEdit: reply !== undefined });
+      if (isRecorded(request, reply, messages)) return;
+      if (request.isAgain !== true) checkTexts(input, messages);
+      const begun = this.#begun(request, reply?.id);
+      if (reply === undefined) await this.#append(begun.input, { seen: messages }, undefined, limits);
+      else await this.#store(begun, reply, limits);
       await this.compactWhenDue(new Limits({ signal: this.background.signal }));
     } finally {
       end();
     }
-  }
-
-  /** The request for an input, with what is stored now. */
-  given(input: readonly ConversationMessage[], options?: { mayEdit?: boolean }): TurnRequest {
-    return requestFor(input, this.session.history.messages, options);
   }
 
   /** A request with what is stored now, when ids and times are given to its input. */
@@ -312,23 +314,25 @@ export class Turns {
     limits: Limits,
   ): Promise<{ messages: StoredMessage[]; replaced: boolean }> {
     const { text, stopped, report } = reply;
-    const replyTo = input.findLast(isQuestion)?.id;
+    const asked = place.kept === before ? input : [];
+    // The id of a question that is stored in the same step is known only then, and its reply follows it.
+    const replyTo = asked.length > 0 ? undefined : input.findLast(isQuestion)?.id;
     const more = { replyTo, ...(stopped && { stopped: true }), ...(report && storedSources(report)) };
     const answer: ConversationMessage = { id: replyId, role: 'assistant', content: wellFormed(text), ...more };
-    const asked = place.kept === before ? input : [];
     const added = withNewIds(stored([...asked, answer]), place.seen.slice(0, place.kept));
     try {
       const { messages, removed } = await this.#append(added, place, input.at(-1), limits);
       if (removed.length > 0) this.service?.exclude(removed);
       return { messages: [...question, ...messages], replaced: removed.length > 0 };
     } catch (error) {
-      if (ConversationStoreError.is(error) && isTurn(reply))
-        error.setTurn({ ...reply, messages: [...question, ...added] });
+      // With the question, also if it is stored: `record` stores the reply after it.
+      const messages = asked.length > 0 ? added : [...input, ...added];
+      if (ConversationStoreError.is(error) && isTurn(reply)) error.setTurn({ ...reply, messages });
       throw error;
     }
   }
 
-  /** Stores messages. What replaces nothing follows what other processes have stored meanwhile. */
+  /** Stores messages. What replaces nothing else follows what other processes have stored meanwhile. */
   async #append(
     added: readonly StoredMessage[],
     place: Seen & { isAgain?: boolean },
@@ -341,29 +345,32 @@ export class Turns {
     } catch (error) {
       const { seen, kept = seen.length } = place;
       const isAdded = question === undefined || findSame(added, question) !== undefined;
-      // A reply to a question that was sent again is kept beside the one that it would have replaced.
       const removes = kept < seen.length && (place.isAgain !== true || isAdded);
       if (!ConversationConflictError.is(error) || removes || tries === 0) throw error;
       await this.session.load(limits).catch(() => {
         throw error; // which gets the reply
       });
       const { messages: others } = this.session.history;
-      if (!isAdded && findSame(others, question) === undefined) throw error; // another tab has edited the question
-      // What is there was stored by another process, or by a store that had committed before it reported the conflict.
       const there = added.map((one) => findSame(others, one)?.id);
       const missing = withNewIds(
         added.filter((_, at) => there[at] === undefined),
         others,
       );
-      const { messages: rest } =
-        missing.length > 0
-          ? await this.#append(missing, { seen: others }, isAdded ? undefined : question, limits, tries - 1)
-          : { messages: missing };
-      const ids = [...rest];
-      return {
-        messages: added.map((one, at) => ({ ...one, id: there[at] ?? ids.shift()?.id ?? one.id })),
-        removed: [],
-      };
+      if (missing.length === 0) return { messages: [...added], removed: [] };
+      const same = findSame(others, question ?? {});
+      const last = isAdded || same === undefined ? others.length : endOfOthers(others, others.indexOf(same) + 1);
+      // Another tab has edited the question, or has its whole reply.
+      if ((same === undefined && !isAdded) || (last < others.length && missing.at(-1)?.stopped)) throw error;
+      const next = { seen: others, kept: last, isAgain: true };
+      const { messages, removed } = await this.#append(
+        missing,
+        next,
+        isAdded ? undefined : question,
+        limits,
+        tries - 1,
+      );
+      const ids = [...messages];
+      return { messages: added.map((one, at) => ({ ...one, id: there[at] ?? ids.shift()?.id ?? one.id })), removed };
     }
   }
 
@@ -373,7 +380,7 @@ export class Turns {
     const left = messages - recalled.filter(({ role }) => role !== 'summary').length;
     if (this.#hasWarned || left <= 0 || summaryVersion > 0 || this.service === undefined) return;
     this.#hasWarned = true;
-    const message = `${left} older messages were left out, and the service has no summary of them. If it has these messages, call compact(). If not, leave out the option context.`;
+    const message = `${left} older messages were left out, and the service has no summary of them. If it has them, call compact(). If not, leave out the option context.`;
     this.background.onError(new ConfigurationError(message));
   }
 }
