@@ -6,6 +6,8 @@ import {
   type ConversationStore,
   ConversationStoreError,
   createConversation,
+  type StoredMessage,
+  type StoredRow,
 } from 'context-gateway/conversation';
 import { createEmulator } from 'context-gateway-emulator';
 
@@ -47,17 +49,26 @@ export async function playTab(store: Required<ConversationStore>, turns: number,
       await sleep(random() * 3);
       const chance = random();
       if (chance < DISK_FULL) throw new Error('The disk is full.');
-      await store.append(id, messages, place);
-      const ids = messages.map((message) => message.id);
-      if (id === 'talk') note(place, ids); // a fork is another conversation
+      const before = (await store.load(id))?.messages ?? [];
+      await store.append(id, messages, place); // refused if another tab has stored something since `before`
+      if (id === 'talk') note(place, messages, before); // a fork is another conversation
       if (chance < DISK_FULL + DISK_LATE) throw new Error('The connection broke.');
       await sleep(random() * 3);
     },
   };
-  const note = ({ after, newest }: AppendPlace, ids: string[]): void => {
-    report.stored.push(...ids);
+  const note = (
+    { after, newest }: AppendPlace,
+    messages: readonly StoredMessage[],
+    before: readonly StoredRow[],
+  ): void => {
+    report.stored.push(...messages.map(({ id }) => id));
     if (after === newest) return; // the newest messages, which replace none
     report.replaced.push(...seen.slice(after === undefined ? 0 : seen.indexOf(after) + 1));
+    // A reply also replaces one to the same question that another tab has stored meanwhile.
+    const { replyTo } = messages.at(-1) ?? {};
+    const asked = before.findIndex(({ id }) => replyTo !== undefined && id === replyTo);
+    const same = before.filter((row, at) => asked >= 0 && (row.replyTo === replyTo || at === asked + 1));
+    report.replaced.push(...same.map(({ id }) => String(id)));
   };
   const gateway = new GatewayClient({
     baseURL: 'https://emulator.test',
