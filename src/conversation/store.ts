@@ -156,8 +156,8 @@ export class ConversationStoreError extends ContextGatewayError {
 }
 
 /**
- * Another process stored messages of the conversation since this turn began. The input was not sent: send it again. Only an
- * edit or `regenerate` learns of it after the reply, which `turn` has then.
+ * Another process stored messages of the conversation since this turn began. Without `turn`, nothing was sent: send the input
+ * again. With it, the reply was generated and not stored, because its question, or the reply that it would replace, is another now.
  */
 export class ConversationConflictError extends ConversationStoreError {
   static override readonly errorName: string = 'ConversationConflictError';

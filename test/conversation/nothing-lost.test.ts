@@ -11,7 +11,7 @@ import {
 } from 'context-gateway/conversation';
 import { expect, test, vi } from 'vitest';
 import { failureOf } from '../helpers/service.js';
-import { assistant, gate, smallTalk, talkWith, textsIn, user } from './world.js';
+import { assistant, chatWorld, gate, smallTalk, talkWith, textsIn, user } from './world.js';
 
 const numbered = (messages: readonly ConversationMessage[]) =>
   messages.map((message, at) => ({ ...message, id: message.id ?? `n${at}` }));
@@ -477,6 +477,16 @@ test('record without a reply stores only what is not stored', async () => {
   await talkWith(store).talk.record([user('One?', 'q1'), user('Two?', 'q2')]);
 
   expect((await store.load('talk'))?.messages.map(({ id }) => id)).toEqual(['q1', 'q2']);
+});
+
+test('record without a reply reads no context, because the turn follows', async () => {
+  const world = chatWorld();
+  const conversation = world.open();
+
+  await conversation.record('One?');
+  expect(world.count('context')).toBe(0);
+  await conversation.record('Two?', { text: 'Yes.' });
+  expect(world.count('context')).toBe(1);
 });
 
 test('record without a reply refuses a changed text, because what follows it would be lost', async () => {

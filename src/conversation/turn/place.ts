@@ -22,7 +22,7 @@ export function requestFor(
   { mayEdit = false }: { mayEdit?: boolean } = {},
 ): TurnRequest {
   const places = input.map(({ id, content }) =>
-    messages.findLastIndex((one) => id !== undefined && one.id === id && (mayEdit || one.content === content)),
+    id === undefined ? -1 : messages.findLastIndex((one) => one.id === id && (mayEdit || one.content === content)),
   );
   const others = input.filter((_, at) => places[at] === -1);
   if (others.length > 0) return { input: others };
@@ -60,14 +60,16 @@ export function endOfOthers(messages: readonly ConversationMessage[], end: numbe
 
 /** Whether there is nothing to store: the input is stored, and the reply to it, if there is one. */
 export function isRecorded(
-  { input, before, kept, isAgain = false }: TurnRequest,
+  { input, before, kept, isAgain }: TurnRequest,
   reply: RecordedReply | undefined,
   messages: readonly ConversationMessage[],
 ): boolean {
   if (!isAgain || kept === before) return false;
-  const { id, text } = reply ?? {};
-  const replyTo = id ?? input.findLast(isQuestion)?.id; // one with an id of its own may be another with the same text
-  return text === undefined || findSame(messages, { id, content: wellFormed(text), replyTo }) !== undefined;
+  if (reply === undefined) return true;
+  const { id, text } = reply;
+  // One with an id of its own may be another with the same text.
+  const same = id === undefined ? { replyTo: input.findLast(isQuestion)?.id } : { id };
+  return findSame(messages, { ...same, content: wellFormed(text) }) !== undefined;
 }
 
 /** @throws {RequestValidationError} when a stored message has another text: what followed the old one would be lost */
@@ -77,7 +79,7 @@ export function checkTexts(input: readonly ConversationMessage[], messages: read
   if (changed >= 0)
     throw badInput(
       ['input', changed, 'content'],
-      'is not the stored text: pass an edited question alone, with its new reply',
+      'is not the stored text: pass an edited question alone, with its reply',
     );
 }
 

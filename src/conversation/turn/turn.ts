@@ -98,8 +98,8 @@ export class Turns {
       if (isRecorded(request, reply, messages)) return;
       if (request.isAgain !== true) checkTexts(input, messages);
       const begun = this.#begun(request, reply?.id);
-      if (reply === undefined) await this.#append(begun.input, { seen: messages }, undefined, limits);
-      else await this.#store(begun, reply, limits);
+      if (reply === undefined) return void (await this.#append(begun.input, begun, undefined, limits));
+      await this.#store(begun, reply, limits);
       await this.compactWhenDue(new Limits({ signal: this.background.signal }));
     } finally {
       end();
