@@ -18,27 +18,16 @@ const BOTH: Options = {
   loader: { '.lua': 'text' },
 };
 
-/** One file with everything in it, as small as such a copy can be. */
-const SELF_CONTAINED: Options = {
-  minify: true,
-  target: 'es2022',
-  splitting: false,
-  noExternal: [/.*/],
-};
-
 export default defineConfig([
   {
     ...BOTH,
     // For Node, in few files: each costs half a millisecond of an import.
-    // Bundlers make maps of their own, from files whose names and lines are those of the sources.
-    sourcemap: true,
     entry: {
       ...ENTRIES,
       cli: 'src/cli/cli.ts',
     },
     esbuildOptions: (options, { format }) => {
       options.alias = { '#platform': resolve('src/platform/node.ts') };
-      options.sourcesContent = false; // the package contains `src`
       if (format === 'cjs') options.define = { ...options.define, 'import.meta.url': '__filename' };
     },
     // Of these the used part, in the same files: zod/mini as installed is 92.
@@ -48,7 +37,7 @@ export default defineConfig([
       // For Symbol.asyncDispose, which older `lib` settings do not know.
       banner: '/// <reference lib="esnext.disposable" />',
     },
-    clean: ['!web/**', '!browser.js', '!main.cjs'],
+    clean: ['!web/**', '!browser.js'],
   },
   {
     ...BOTH,
@@ -72,21 +61,15 @@ export default defineConfig([
     clean: true,
   },
   {
-    // For a page without a bundler: `<script type="module">`.
-    ...SELF_CONTAINED,
+    // For a page without a bundler (`<script type="module">`), and for bundlers that read no `exports`, such as Parcel.
     entry: { browser: 'src/browser.ts' },
     format: 'esm',
+    target: 'es2022',
+    minify: true,
+    splitting: false,
+    noExternal: [/.*/],
     esbuildOptions: (options) => {
       options.alias = { '#platform': resolve('src/platform/browser.ts') };
-    },
-  },
-  {
-    // For tools that read `main` and neither `exports` nor `imports`, such as Parcel with its defaults.
-    ...SELF_CONTAINED,
-    entry: { main: 'src/index.ts' },
-    format: 'cjs',
-    esbuildOptions: (options) => {
-      options.alias = { '#platform': resolve('src/platform/worker.ts') };
     },
   },
 ]);

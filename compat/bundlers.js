@@ -71,7 +71,7 @@ function withWebpack(bundler) {
 
 const PARCEL = '2.16.4';
 
-/** With Parcel's defaults, which read `main` and neither `exports` nor `imports`. */
+/** With Parcel's defaults, which read `browser` and neither `exports` nor `imports`. */
 async function parcel(file, folder, outfile) {
   const project = join(folder, '../parcel');
   mkdirSync(project);

@@ -14,12 +14,7 @@ const classes = Object.entries(sdk).filter(([, value]) => isErrorClass(value));
 /** Node's build, and that for pages and workers, which Jest with jsdom and Metro load as CommonJS. */
 function checkFiles() {
   const dist = dirname(require.resolve('context-gateway'));
-  // `main` is a copy in one file, for tools that read no `exports` and so load no other file of the package.
-  checkFolder(
-    dist,
-    readdirSync(dist).filter((file) => file !== 'main.cjs'),
-    sdk,
-  );
+  checkFolder(dist, readdirSync(dist), sdk);
   const web = join(dist, 'web');
   checkFolder(web, readdirSync(web, { recursive: true }), require(join(web, 'index.cjs')));
 }
