@@ -7,7 +7,7 @@ await using gateway = new GatewayClient(); // address and key from the environme
 const Export = z.object({ format: z.string(), hour: z.number() });
 
 try {
-  const { format, hour } = await gateway.chat.completions.create(
+  const { parsed } = await gateway.chat.completions.parse(
     {
       model: 'atlas-large',
       messages: [
@@ -17,7 +17,7 @@ try {
     },
     { schema: Export },
   );
-  console.log(`${format}, at ${hour}:00`);
+  console.log(`${parsed.format}, at ${parsed.hour}:00`);
 } catch (error) {
   if (!(error instanceof ResponseValidationError)) throw error;
   console.error(`The reply is not as asked: ${error.message}`);

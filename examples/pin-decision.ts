@@ -4,7 +4,7 @@ import { ContextClient, NotFoundError } from 'context-gateway';
 await using context = new ContextClient(); // address and session token from the environment
 const conversation = 'conv_sample';
 
-const pin = await context.pin(conversation, { messageId: 'msg_sample_7', category: 'decision' });
+const pin = await context.pin(conversation, 'msg_sample_7', { category: 'decision' });
 console.log(`Pinned as ${pin.category}: ${pin.content}`);
 
 await context.exclude(conversation, 'msg_sample_3');

@@ -1,7 +1,7 @@
 /**
- * Publishes the package and the emulator, and writes an SBOM of each (CycloneDX) into this folder, to attach to the
- * release. `node scripts/release.js` shows what would happen; with `--publish` it publishes, from CI with provenance.
- * Rejects uncommitted changes, and a version that is missing from CHANGELOG.md.
+ * Releases both packages: `npm run release -- --dry-run` does everything but publish, `--publish` publishes, in CI and with
+ * provenance. `--no-verify` leaves out `npm run verify`. Writes an SBOM of each package (CycloneDX) into this folder, to
+ * attach to the release.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -9,20 +9,39 @@ import { sbomOf } from './sbom.js';
 
 const publish = process.argv.includes('--publish');
 const run = (...args) => execFileSync(args[0], args.slice(1), { stdio: 'inherit' });
+const git = (...args) => execFileSync('git', args, { encoding: 'utf8' }).trim();
 const read = (path) => JSON.parse(readFileSync(path, 'utf8'));
 
-const { version } = read('package.json');
-const problems = [];
-if (execFileSync('git', ['status', '--porcelain'], { encoding: 'utf8' }) !== '')
-  problems.push('the working tree has changes');
-if (read('emulator/package.json').version !== version) problems.push(`the emulator is not ${version}`);
-if (!readFileSync('CHANGELOG.md', 'utf8').includes(`\n## ${version} `))
-  problems.push(`CHANGELOG.md has no "## ${version} (date)"`);
-if (publish && process.env.CI === undefined) problems.push('provenance needs CI');
+const { version, repository } = read('package.json');
+const address = /github\.com\/[\w.-]+\/[\w-]+/.exec(repository.url)[0];
+const tags = git('tag', '--points-at', 'HEAD').split('\n');
+const tagged = git('tag', '--list', `v${version}`) !== '';
+const elsewhere = git('grep', '-lE', String.raw`github\.com/[A-Za-z0-9.-]+/context-gateway\b`)
+  .split('\n')
+  .filter((file) => {
+    const all = readFileSync(file, 'utf8').match(/github\.com\/[\w.-]+\/context-gateway\b/g) ?? [];
+    return all.some((one) => one !== address);
+  });
+const problems = [
+  git('status', '--porcelain') !== '' && 'the working tree has changes',
+  read('emulator/package.json').version !== version && `the emulator is not ${version}`,
+  !new RegExp(`^## ${version.replaceAll('.', '\\.')} \\(\\d{4}-\\d{2}-\\d{2}\\)$`, 'm').test(
+    readFileSync('CHANGELOG.md', 'utf8'),
+  ) && `CHANGELOG.md has no "## ${version} (date)"`,
+  (publish || tagged) && !tags.includes(`v${version}`) && `the tag v${version} is not this commit's`,
+  publish && process.env.CI === undefined && 'provenance needs CI',
+  publish &&
+    process.env.GITHUB_REPOSITORY !== undefined &&
+    !address.endsWith(`/${process.env.GITHUB_REPOSITORY}`) &&
+    `the repository in package.json is ${address}`,
+  ...elsewhere.map((file) => `${file} names another repository than package.json`),
+].filter(Boolean);
 for (const problem of problems) console.error(`Not ready: ${problem}.`);
-if (problems.length > 0 && publish) process.exit(1);
+if (problems.length > 0) process.exit(1);
 
+if (!process.argv.includes('--no-verify')) run('npm', 'run', 'verify');
 run('npm', 'run', 'build', '--silent');
+run('node', 'scripts/tarball.js');
 const how = publish ? ['--provenance'] : ['--dry-run'];
 for (const [name, folder, workspace] of [
   ['context-gateway', '.', ['--workspaces=false']],

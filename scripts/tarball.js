@@ -17,13 +17,7 @@ const PACKAGES = [
     ],
     required: [
       ...['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'docs/reference/assumptions.md'],
-      ...[
-        'dist/index.js',
-        'dist/index.cjs',
-        'dist/index.d.ts',
-        'dist/web/index.js',
-        'dist/browser.js',
-      ],
+      ...['dist/index.js', 'dist/index.cjs', 'dist/index.d.ts', 'dist/web/index.js', 'dist/browser.js'],
     ],
     largest: { unpackedSize: 4_150_000, size: 1_200 * 1024, entryCount: 340 },
   },

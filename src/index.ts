@@ -64,7 +64,7 @@ export type {
   ValidationEvent,
 } from './events/events.js';
 export { logTo } from './events/log-to.js';
-export type { Chat, ChatCompletions, ParsedReply } from './gateway/chat.js';
+export type { Chat, ChatCompletions, ParsedChatCompletion } from './gateway/chat.js';
 export { GatewayClient, type GatewayClientOptions, type KeyType } from './gateway/client.js';
 export type { FileRecord, Files, FileUploadParams, Uploadable, UploadOptions } from './gateway/files.js';
 export type { Integration, IntegrationExecuteParams, IntegrationResult, Integrations } from './gateway/integrations.js';

@@ -83,7 +83,11 @@ export async function completions(): Promise<void> {
   // @ts-expect-error a documented endpoint takes no schema
   gateway.usage.retrieve({}, { schema: z.any() });
   // @ts-expect-error a stream takes no schema
-  gateway.chat.completions.create({ ...chat, stream: true }, { schema: z.any() });
+  gateway.chat.completions.parse({ ...chat, stream: true }, { schema: z.any() });
+  // @ts-expect-error create takes no schema
+  gateway.chat.completions.create(chat, { schema: z.any() });
+  // @ts-expect-error parse needs one
+  gateway.chat.completions.parse(chat);
   gateway.chat.completions.create({ ...chat, messages: [{ role: 'tool', content: 'Any role may be sent.' }] });
 }
 
@@ -168,7 +172,7 @@ export async function contexts(): Promise<void> {
   expectTypeOf(context.retrieve('c')).toEqualTypeOf<APIPromise<ConversationContext>>();
   expectTypeOf(context.summary('c')).toEqualTypeOf<APIPromise<RollingSummary>>();
   expectTypeOf(context.compact('c', { level: 'deep' })).toEqualTypeOf<APIPromise<CompactionResult>>();
-  expectTypeOf(context.pin('c', { messageId: 'm' })).toEqualTypeOf<APIPromise<PinnedMemoryItem>>();
+  expectTypeOf(context.pin('c', 'm')).toEqualTypeOf<APIPromise<PinnedMemoryItem>>();
   expectTypeOf(context.unpin('c', 'm')).toEqualTypeOf<APIPromise<void>>();
   expectTypeOf(context.exclude('c', 'm')).toEqualTypeOf<APIPromise<void>>();
   expectTypeOf(context.include('c', 'm')).toEqualTypeOf<APIPromise<void>>();
@@ -184,13 +188,13 @@ export async function contexts(): Promise<void> {
   // @ts-expect-error only known values can be sent
   context.compact('c', { level: 'max' });
   // @ts-expect-error only known values can be sent
-  context.pin('c', { messageId: 'm', category: 'idea' });
+  context.pin('c', 'm', { category: 'idea' });
   // @ts-expect-error only known values can be sent
   context.memory.create({ type: 'goal', key: 'k', content: 'c' });
   // @ts-expect-error only known values can be sent
   context.memory.list({ type: 'goal' });
   // @ts-expect-error no message
-  context.pin('c', { category: 'other' });
+  context.pin('c', { messageId: 'm' });
   // @ts-expect-error no content
   context.memory.update('m', { isActive: false });
   // @ts-expect-error an id is a string
@@ -198,7 +202,7 @@ export async function contexts(): Promise<void> {
   // @ts-expect-error a documented endpoint takes no schema
   context.retrieve('c', { schema: z.any() });
 
-  const { category } = await context.pin('c', { messageId: 'm' });
+  const { category } = await context.pin('c', 'm');
   // Responses are open: known values are suggested, and any other string is allowed.
   expectTypeOf(category).toExtend<string>();
   expectTypeOf<'decision'>().toExtend<typeof category>();

@@ -15,16 +15,13 @@ export async function measureTime(): Promise<void> {
     print(`${length}`, ...Object.values(await timesOf(length)).map((figure) => figure.toFixed(1)));
   }
   console.log(`With a budget of ${LARGE} tokens`);
-  const figures = await timesOf(10_000, { contextWindow: 128_000, tokenBudget: LARGE });
+  const figures = await timesOf(10_000, { contextWindow: 128_000, budget: LARGE });
   print('10000', ...Object.values(figures).map((figure) => figure.toFixed(1)));
 }
 
 const LARGE = 100_000;
 
-async function timesOf(
-  length: number,
-  window: { contextWindow: number; tokenBudget?: number } = { contextWindow: 8000 },
-) {
+async function timesOf(length: number, window: { contextWindow: number; budget?: number } = { contextWindow: 8000 }) {
   const messages = Array.from({ length }, (_, i) => messageAt(i));
   const pasted = Array.from({ length: 600 }, (_, i) => messageAt(i * 11).content).join(' ');
   globalThis.gc?.();

@@ -79,7 +79,7 @@ export { type MemoryUpdateParams as context_gateway_MemoryUpdateParams } from 'c
 export { type Method as context_gateway_Method } from 'context-gateway';
 export { NotFoundError as context_gateway_NotFoundError } from 'context-gateway';
 export { type OpenRecord as context_gateway_OpenRecord } from 'context-gateway';
-export { type ParsedReply as context_gateway_ParsedReply } from 'context-gateway';
+export { type ParsedChatCompletion as context_gateway_ParsedChatCompletion } from 'context-gateway';
 export { type PartialChatCompletion as context_gateway_PartialChatCompletion } from 'context-gateway';
 export { PermissionDeniedError as context_gateway_PermissionDeniedError } from 'context-gateway';
 export { type Permit as context_gateway_Permit } from 'context-gateway';

@@ -14,7 +14,7 @@ const sidebar: DefaultTheme.SidebarItem[] = [
     items: [
       { text: 'Overview', link: '/' },
       { text: 'Install', link: '/#install' },
-      { text: 'The first stream', link: '/#completions' },
+      { text: 'The first stream', link: '/#completions-and-streams' },
       { text: 'Errors', link: '/#errors' },
       { text: 'All calls', link: '/#calls' },
       { text: 'All guides', link: '/guides/' },

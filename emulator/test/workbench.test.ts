@@ -252,10 +252,10 @@ describe('the record of a completion', () => {
     const context = new ContextClient({ ...clients, sessionToken: emulator.sessionToken });
     await context.compact('talk', { level: 'aggressive' });
     const [pinned] = emulator.conversations.get('talk')?.messages ?? [];
-    await context.pin('talk', { messageId: pinned?.id ?? '' });
+    await context.pin('talk', pinned?.id ?? '');
     const conversation = await createConversation({
       ...{ gateway, context, conversationId: 'talk', model: 'atlas-small', store: emulatorStore(emulator) },
-      ...{ instructions: 'You are helpful.', tokenBudget: 400 },
+      ...{ instructions: 'You are helpful.', budget: 400 },
     } as never);
 
     await (conversation as { send(text: string): Promise<unknown> }).send('When must every export be finished?');

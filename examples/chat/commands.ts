@@ -21,7 +21,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     takes: 'WORDS',
     help: 'keep the newest message with these words',
     run: async (words, { conversation, history }) => {
-      const { content } = await conversation.pin({ messageId: find(words, history) });
+      const { content } = await conversation.pin(find(words, history));
       print(`  pinned: ${cut(content, 90)}`);
     },
   },

@@ -33,7 +33,7 @@ showFigures(fresh);
 chapter('A decision is pinned, a pasted password is left out', 'context.pin(…), context.exclude(…)');
 const decisive = messageWith(DECISION);
 const secret = messageWith(SECRET);
-const pinned = await context.pin(conversationId, { messageId: decisive.id, category: 'decision' });
+const pinned = await context.pin(conversationId, decisive.id, { category: 'decision' });
 await context.exclude(conversationId, secret.id);
 fact('pinned', `“${cut(pinned.content, 90)}”`);
 fact('excluded', `“${cut(secret.content.replace(SECRET, '•'.repeat(SECRET.length)), 90)}”`);

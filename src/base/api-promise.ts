@@ -5,7 +5,7 @@ import type { WithResponse } from './response-info.js';
  * and attempts too. Awaiting it several times sends the request once.
  */
 export interface APIPromise<T> extends Promise<T> {
-  /** The data together with status, headers, rate limit and attempts. For a `ParsedReply`, with its completion too. */
+  /** The data together with status, headers, rate limit and attempts. */
   withResponse(): Promise<WithResponse<T>>;
 }
 

@@ -84,7 +84,7 @@ export class ServiceClient<Options extends ClientOptions> extends Resource {
     return Object.fromEntries(this.#shared.rateLimits);
   }
 
-  /** The longest wait for a rate limit, in milliseconds, for code that retries calls of this client itself. */
+  /** @internal The longest wait for a rate limit, in milliseconds, for the AI SDK, which retries calls itself. */
   get maxRetryAfter(): number {
     return this.#options.maxRetryAfter ?? DEFAULTS.maxRetryAfter;
   }

@@ -35,14 +35,8 @@ import { type ApiArea, type Call, CallAttempt, type ClientState } from './call.j
 import { acquire } from './queue.js';
 import { MAX_BACKOFF, nextWait, sentBy } from './retry.js';
 
-/** Turns a successful response into the method's return value, and what `withResponse()` adds to it. */
-type Reader<T> = (response: ServiceResponse, options: RequestOptions) => Promise<Read<T>>;
-
-interface Read<T> {
-  readonly data: T;
-  /** What `data` is a part of, if a caller's `schema` read it from a documented response. */
-  readonly completion?: unknown;
-}
+/** Turns a successful response into the method's return value. */
+type Reader<T> = (response: ServiceResponse, options: RequestOptions) => T | Promise<T>;
 
 /** What a client gives to its transport. */
 interface ClientParts {
@@ -68,19 +62,19 @@ export class Transport {
   request<Body, T>(
     endpoint: EndpointSource,
     { schema: documented, unwrap, allowEmpty, undocumented, content }: ResponseSpec<Body, T>,
-    options?: SchemaOptions<T>,
+    options?: SchemaOptions<unknown>,
   ): APIPromise<T> {
     const read: Reader<T> = async (response, checked) => {
-      const { schema } = checked as SchemaOptions<T>; // only some endpoints accept it
+      const { schema } = checked as SchemaOptions<unknown>; // only some endpoints accept it
       const body = (await readJson(response, allowEmpty)) as Body; // checked below, or wanted unchecked
       const { timeouts, redactor, call } = response.context;
       if (schema === undefined || content !== undefined) response.check(documented, body);
       ignoreErrors(() => call?.reporter?.completed(completionFacts(body)));
-      if (schema === undefined) return { data: unwrap(body) };
+      if (schema === undefined) return unwrap(body);
       const value = content === undefined ? unwrap(body) : content(body);
       // A caller's schema may be slow, but it does not extend the call's time limits.
-      const data = await timeouts.wait(applySchema(schema, value, body, (text) => redactor.quote(text)));
-      return content === undefined ? { data } : { data, completion: unwrap(body) };
+      const parsed = await timeouts.wait(applySchema(schema, value, body, (text) => redactor.quote(text)));
+      return content === undefined ? (parsed as T) : unwrap(body, parsed);
     };
     const takesSchema = undocumented || content !== undefined;
     return this.#call(endpoint, options, takesSchema ? schemaOptionsSchema : requestOptionsSchema, read, false);
@@ -92,8 +86,7 @@ export class Transport {
     open: (response: ServiceResponse) => T | Promise<T>,
     options?: RequestOptions,
   ): APIPromise<T> {
-    const read: Reader<T> = async (response) => ({ data: await open(response) });
-    return this.#call(endpoint, options, requestOptionsSchema, read, true);
+    return this.#call(endpoint, options, requestOptionsSchema, open, true);
   }
 
   /** The client's own deadline of a call, and its clock, for a method of two requests. */
@@ -222,9 +215,9 @@ export class Transport {
       record.status = head.status;
       if (head.status < 200 || head.status > 299) throw await this.#readError(attempt, response);
       attempt.release(observed(response, false));
-      const { data, completion } = await read(response, call.options);
+      const data = await read(response, call.options);
       record.duration = attempt.duration;
-      return { data, ...(completion !== undefined && { completion }), response: response.info };
+      return { data, response: response.info };
     } catch (error) {
       timeouts.stopWatching();
       attempt.release();

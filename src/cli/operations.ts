@@ -90,7 +90,7 @@ export const OPERATIONS: readonly Operation[] = [
       category: { description: 'Its category', values: ['decision', 'requirement', 'reference', 'other'] },
     },
     run: ({ context }, { conversationId = '', messageId = '', category }, options) =>
-      run(context.pin(conversationId, { messageId, category } as PinParams, options)),
+      run(context.pin(conversationId, messageId, { category } as PinParams, options)),
   },
   {
     command: 'unpin',

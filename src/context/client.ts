@@ -23,15 +23,13 @@ import {
   compactParamsSchema,
   compactResponseSchema,
   contextResponseSchema,
-  conversationQuerySchema,
   type PinnedMemoryItem,
   type PinParams,
-  pinBodySchema,
+  pinParamsSchema,
   pinResponseSchema,
   type RollingSummary,
   SUCCESS_ONLY,
   summaryResponseSchema,
-  unpinQuerySchema,
 } from './schemas.js';
 
 /** How the session token is sent. */
@@ -142,7 +140,7 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
    */
   retrieve(conversationId: string, options?: RequestOptions): APIPromise<ConversationContext> {
     return this.transport.request(
-      { method: 'GET', path: '/api/context', query: { conversationId }, accepts: conversationQuerySchema },
+      { method: 'GET', path: '/api/context', ids: { conversationId }, query: { conversationId } },
       { schema: contextResponseSchema, unwrap: ({ context }) => context },
       options,
     );
@@ -160,7 +158,7 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
    */
   summary(conversationId: string, options?: RequestOptions): APIPromise<RollingSummary> {
     return this.transport.request(
-      { method: 'GET', path: '/api/context/summary', query: { conversationId }, accepts: conversationQuerySchema },
+      { method: 'GET', path: '/api/context/summary', ids: { conversationId }, query: { conversationId } },
       { schema: summaryResponseSchema, unwrap: ({ summary }) => summary },
       options,
     );
@@ -205,18 +203,24 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
    *
    * @example
    * ```ts
-   * const item = await context.pin('conv_sample', { messageId: 'msg_sample_7', category: 'decision' });
+   * const item = await context.pin('conv_sample', 'msg_sample_7', { category: 'decision' });
    * console.log(`${item.category}: ${item.content}`);
    * ```
    */
-  pin(conversationId: string, params: PinParams, options?: RequestOptions): APIPromise<PinnedMemoryItem> {
+  pin(
+    conversationId: string,
+    messageId: string,
+    params: PinParams = {},
+    options?: RequestOptions,
+  ): APIPromise<PinnedMemoryItem> {
     return this.transport.request(
       {
         method: 'POST',
         path: '/api/context/pin/{conversationId}',
-        ids: { conversationId },
+        ids: { conversationId, messageId },
         body: params,
-        accepts: pinBodySchema,
+        accepts: pinParamsSchema,
+        shape: (checked) => ({ messageId, ...checked }),
       },
       { schema: pinResponseSchema, unwrap: ({ pinnedItem }) => pinnedItem },
       options,
@@ -229,7 +233,7 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
    * @throws {NotFoundError} when the conversation does not exist, or the message is not pinned
    * @example
    * ```ts
-   * await context.pin('conv_sample', { messageId: 'msg_sample_7' });
+   * await context.pin('conv_sample', 'msg_sample_7');
    * await context.unpin('conv_sample', 'msg_sample_7');
    * ```
    */
@@ -238,9 +242,8 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
       {
         method: 'DELETE',
         path: '/api/context/pin/{conversationId}',
-        ids: { conversationId },
+        ids: { conversationId, messageId },
         query: { messageId },
-        accepts: unpinQuerySchema,
       },
       SUCCESS_ONLY,
       options,

@@ -106,40 +106,6 @@ export class Memory extends Resource {
     return apiPromise(this.#upsert(params, options));
   }
 
-  /**
-   * Activate an item again. `PATCH /api/memory/{memoryId}`
-   *
-   * Takes the item, because the API requires its content and cannot read a single item. If the content has changed
-   * since you read it, this call changes it back.
-   *
-   * @throws {NotFoundError} when the item does not exist
-   * @example
-   * ```ts
-   * const item = await context.memory.create({ type: 'preference', key: 'dates', content: 'Dates look like 2026-01-31.' });
-   * await context.memory.deactivate(item);
-   * console.log((await context.memory.activate(item)).isActive);
-   * ```
-   */
-  activate(item: Pick<UserMemoryItem, 'id' | 'content'>, options?: RequestOptions): APIPromise<UserMemoryItem> {
-    return this.update(item?.id, { content: item?.content, isActive: true }, options);
-  }
-
-  /**
-   * Deactivate an item without deleting it. `PATCH /api/memory/{memoryId}`
-   *
-   * Takes the item, as `activate` does. Lists still contain the item and do not say that it is inactive.
-   *
-   * @throws {NotFoundError} when the item does not exist
-   * @example
-   * ```ts
-   * const item = await context.memory.create({ type: 'preference', key: 'dates', content: 'Dates look like 2026-01-31.' });
-   * console.log((await context.memory.deactivate(item)).isActive);
-   * ```
-   */
-  deactivate(item: Pick<UserMemoryItem, 'id' | 'content'>, options?: RequestOptions): APIPromise<UserMemoryItem> {
-    return this.update(item?.id, { content: item?.content, isActive: false }, options);
-  }
-
   async #upsert(params: MemoryCreateParams, options?: RequestOptions): Promise<WithResponse<UserMemoryItem>> {
     // Checked once, before the first request.
     const given = checkArguments(memoryCreateBodySchema, params);
@@ -150,7 +116,7 @@ export class Memory extends Resource {
     const write =
       known === undefined
         ? this.transport.request({ method: 'POST', path: '/api/memory', body: given }, ITEM, optionsOfWrite())
-        : this.activate({ id: known.id, content }, optionsOfWrite());
+        : this.update(known.id, { content, isActive: true }, optionsOfWrite());
     return write.withResponse();
   }
 

@@ -200,7 +200,6 @@ export interface CompactParams {
 
 /** Arguments of `pin`. */
 export interface PinParams {
-  messageId: string;
   /** If absent, the service chooses and returns its choice. */
   category?: PinCategory | undefined;
 }
@@ -232,17 +231,12 @@ export interface MemoryUpdateParams {
 const memoryType = z.literal(['preference', 'fact', 'constraint', 'definition']);
 
 // Requests are strict: a misspelt field is an error, not a field that is silently ignored.
-export const conversationQuerySchema = z.strictObject({ conversationId: requiredText });
 export const compactParamsSchema = exact<CompactParams>()(
   z.strictObject({ level: z.optional(z.literal(['light', 'deep', 'aggressive'])) }),
 );
-export const pinBodySchema = exact<PinParams>()(
-  z.strictObject({
-    messageId: requiredText,
-    category: z.optional(z.literal(['decision', 'requirement', 'reference', 'other'])),
-  }),
+export const pinParamsSchema = exact<PinParams>()(
+  z.strictObject({ category: z.optional(z.literal(['decision', 'requirement', 'reference', 'other'])) }),
 );
-export const unpinQuerySchema = z.strictObject({ messageId: requiredText });
 export const memoryListQuerySchema = exact<MemoryListParams>()(
   z.strictObject({ workspaceId: z.optional(requiredText), type: z.optional(memoryType) }),
 );

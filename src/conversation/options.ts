@@ -36,7 +36,7 @@ export interface ConversationOptions {
    * Maximum tokens of a prompt. Only instructions, pins and the input may exceed it, up to the window.
    * @default 16_000, or what is left of a smaller window
    */
-  tokenBudget?: number | undefined;
+  budget?: number | undefined;
   /** Tokens of the window to leave for the reply. @default an eighth of the window, at most 4096 */
   reserveOutput?: number | undefined;
   /**
@@ -137,7 +137,7 @@ const optionsSchema = /* @__PURE__ */ z.strictObject({
   store: /* @__PURE__ */ option(isStore, 'must have load, and may have append and saveState'),
   instructions: /* @__PURE__ */ option(isText, 'must be a string'),
   contextWindow: /* @__PURE__ */ option(isTokens, 'must be a whole number of tokens'),
-  tokenBudget: /* @__PURE__ */ option(
+  budget: /* @__PURE__ */ option(
     (value) => isTokens(value) && value !== 0,
     'must be a whole number of tokens, at least 1',
   ),
@@ -158,7 +158,7 @@ export type CheckedOptions = ConversationOptions & {
   contextWindow: number;
   reserveOutput: number;
   /** At most what the window leaves. */
-  tokenBudget: number;
+  budget: number;
 };
 
 /** Checks options before any work starts. @throws {ConfigurationError} that names all invalid options */
@@ -170,8 +170,8 @@ export function checkOptions(options: ConversationOptions): CheckedOptions {
   if (problem !== undefined) throw new ConfigurationError(problem);
   const { contextWindow = SMALLEST_WINDOW } = options;
   const { reserveOutput = Math.min(4096, Math.floor(contextWindow / 8)) } = options;
-  const tokenBudget = Math.min(options.tokenBudget ?? TOKEN_BUDGET, contextWindow - reserveOutput);
-  if (tokenBudget > 0) return { ...options, contextWindow, reserveOutput, tokenBudget };
+  const budget = Math.min(options.budget ?? TOKEN_BUDGET, contextWindow - reserveOutput);
+  if (budget > 0) return { ...options, contextWindow, reserveOutput, budget };
   throw new ConfigurationError(
     `contextWindow (${contextWindow}) must be larger than reserveOutput (${reserveOutput}).`,
   );

@@ -1,12 +1,11 @@
 import type { APIPromise } from '../base/api-promise.js';
 import { tryJson } from '../base/json.js';
-import type { WithResponse } from '../base/response-info.js';
+import { ownField } from '../base/objects.js';
 import { Resource } from '../call/resource.js';
 import type { Transport } from '../call/transport.js';
-import { ResponseValidationError } from '../errors/validation.js';
+import { badArgument, ResponseValidationError } from '../errors/validation.js';
 import { DEFAULTS } from '../request/client-options.js';
 import type { RequestOptions } from '../request/request-options.js';
-import type { ResponseSpec } from '../response/service-response.js';
 import type { StreamForm } from '../stream/chunk.js';
 import type { ChatCompletionStream } from '../stream/completion-stream.js';
 import { openStream } from '../stream/open.js';
@@ -14,13 +13,8 @@ import type { StandardSchema } from '../validation/validate.js';
 import type { ChatCompletion } from '../wire/completions.js';
 import type { CompletionTypes, ExtendedTypes } from '../wire/form.js';
 
-/**
- * A reply that a `schema` has read. Await it for the value. `withResponse()` also returns the completion, with its `usage`,
- * `id` and `finish_reason`.
- */
-export interface ParsedReply<T, Completion = ChatCompletion> extends APIPromise<T> {
-  withResponse(): Promise<WithResponse<T> & { readonly completion: Completion }>;
-}
+/** A completion whose reply is JSON: `parsed` is what the schema made of it. */
+export type ParsedChatCompletion<T, Completion = ChatCompletion> = Completion & { parsed: T };
 
 /** `gateway.chat` */
 export class Chat<Types extends ExtendedTypes = CompletionTypes> {
@@ -35,35 +29,17 @@ export class Chat<Types extends ExtendedTypes = CompletionTypes> {
 /** `/v1/chat/completions` */
 export class ChatCompletions<Types extends ExtendedTypes = CompletionTypes> extends Resource {
   readonly #form: StreamForm<Types>;
-  readonly #response: ResponseSpec<unknown, Types['completion']>;
 
   /** @internal */
   constructor(transport: Transport, form: StreamForm<Types>) {
     super(transport);
     this.#form = form;
-    this.#response = {
-      schema: form.completion,
-      unwrap: form.complete,
-      content: (body) => parsedReply(form.complete(body)),
-    };
   }
 
-  /** Whether completions take and return what the API does not document: the client's option `completions: extended`. */
+  /** @internal Whether completions take and return what the API does not document: the client's option `completions: extended`. */
   get isExtended(): boolean {
     return this.#form.isExtended;
   }
-
-  /**
-   * Create a completion whose reply is JSON, and validate and type it with `schema`. Returns the parsed reply of the
-   * first choice; `withResponse()` also returns the completion, with its `usage`. The model must be told to reply in JSON;
-   * with `completions: extended`, by `response_format`.
-   *
-   * @throws {ResponseValidationError} when the reply is not JSON or does not match; its `body` is the completion
-   */
-  create<T>(
-    params: Types['params'] & { stream?: false | undefined },
-    options: RequestOptions & { schema: StandardSchema<T> },
-  ): ParsedReply<T, Types['completion']>;
 
   /**
    * Create a completion. `POST /v1/chat/completions`
@@ -72,17 +48,11 @@ export class ChatCompletions<Types extends ExtendedTypes = CompletionTypes> exte
    * default `timeout` is 600 s for a whole completion, and 60 s for the headers of a stream. With the client's option
    * `completions: extended`, the types have tools, images, JSON formats and more parameters.
    *
-   * With the option `schema`, a [Standard Schema](https://standardschema.dev), the reply of the first choice must be JSON. It is
-   * parsed, validated and returned in place of the completion; `withResponse()` returns both. Tell the model to reply in
-   * JSON.
-   *
    * @throws {RequestValidationError} when an argument is invalid, such as a `temperature` outside 0 to 2; nothing was
    * sent
    * @throws {NotFoundError} with `code: 'model_not_found'` when the model does not exist
    * @throws {BadRequestError} when the messages do not fit the model's context window, or the service rejects a field
    * @throws {RateLimitError} when the limit is still used up after all retries; see `retryAfter`
-   * @throws {ResponseValidationError} with `schema`, when the reply is not JSON or does not match; its `body` is the
-   * completion
    *
    * @example
    * ```ts
@@ -104,19 +74,59 @@ export class ChatCompletions<Types extends ExtendedTypes = CompletionTypes> exte
   ): APIPromise<Types['completion'] | ChatCompletionStream<Types>>;
   create(params: Types['params'], options?: RequestOptions): APIPromise<unknown> {
     const form = this.#form;
-    const isStreamed = asksForStream(params);
-    const endpoint = {
-      method: 'POST',
-      path: '/v1/chat/completions',
-      body: params,
-      accepts: form.params,
-      accept: isStreamed ? 'text/event-stream' : undefined,
-      timeout: isStreamed ? undefined : DEFAULTS.workTimeout,
-    } as const;
-    return isStreamed
-      ? this.transport.stream(endpoint, (opened) => openStream(opened, form), options)
-      : this.transport.request(endpoint, this.#response, options);
+    if (asksForStream(params)) {
+      const endpoint = { ...endpointOf(form, params), accept: 'text/event-stream', timeout: undefined };
+      return this.transport.stream(endpoint, (opened) => openStream(opened, form), options);
+    }
+    const response = { schema: form.completion, unwrap: form.complete };
+    return this.transport.request(endpointOf(form, params), response, options);
   }
+
+  /**
+   * Create a completion whose reply is JSON, and validate and type it with `schema`, a [Standard
+   * Schema](https://standardschema.dev) such as one of zod. Returns the completion with `parsed`, the reply of the first choice.
+   * `POST /v1/chat/completions`
+   *
+   * The schema is not sent: tell the model to reply in JSON; with `completions: extended`, also by `response_format`.
+   *
+   * @throws {RequestValidationError} when an argument is invalid, or with `stream: true`; nothing was sent
+   * @throws {ResponseValidationError} when the reply is not JSON or does not match; its `body` is the completion
+   *
+   * @example
+   * ```ts
+   * import { z } from 'zod';
+   * const messages = [
+   *   { role: 'system', content: '{ "format": "Parquet", "hour": 2 }' },
+   *   { role: 'user', content: 'Which format, and at which hour? Reply with JSON only.' },
+   * ];
+   * const schema = z.object({ format: z.string(), hour: z.number() });
+   * const { parsed, usage } = await gateway.chat.completions.parse({ model: 'atlas-large', messages }, { schema });
+   * console.log(parsed.format, parsed.hour, usage.total_tokens > 0);
+   * ```
+   */
+  parse<T>(
+    params: Types['params'] & { stream?: false | undefined },
+    options: RequestOptions & { schema: StandardSchema<T> },
+  ): APIPromise<ParsedChatCompletion<T, Types['completion']>> {
+    const form = this.#form;
+    return this.transport.request(
+      () => {
+        if (asksForStream(params)) throw badArgument(['stream'], 'must be false');
+        if (options?.schema === undefined) throw badArgument(['options', 'schema'], 'is missing');
+        return endpointOf(form, params);
+      },
+      {
+        schema: form.completion,
+        content: (body) => parsedReply(form.complete(body)),
+        unwrap: (body, parsed) => ({ ...form.complete(body), parsed: parsed as T }),
+      },
+      options,
+    );
+  }
+}
+
+function endpointOf<Types extends ExtendedTypes>({ params: accepts }: StreamForm<Types>, body: Types['params']) {
+  return { method: 'POST', path: '/v1/chat/completions', body, accepts, timeout: DEFAULTS.workTimeout } as const;
 }
 
 /** The fence that many models put around JSON. */
@@ -128,21 +138,14 @@ function parsedReply(completion: ExtendedTypes['completion']): unknown {
   const text = choice?.message.content;
   const value = tryJson((text ?? '').replace(FENCE, '$1'));
   if (value !== undefined) return value;
-  const reason =
-    choice?.finish_reason === 'length'
-      ? 'it ended at max_tokens'
-      : text
-        ? 'ask the model for JSON only'
-        : 'it has no text';
-  throw new ResponseValidationError(`The reply is not JSON: ${reason}. The completion is in the error's body.`, {
-    body: completion,
-  });
+  const reason = choice?.finish_reason === 'length' ? 'it ended at max_tokens' : 'ask for JSON only';
+  throw new ResponseValidationError(`The reply is not JSON: ${reason}.`, { body: completion });
 }
 
 /** Reads one field before the arguments are checked. The check reports what is wrong with them. */
 function asksForStream(params: { stream?: boolean | undefined }): boolean {
   try {
-    return Object.hasOwn(params, 'stream') && params.stream === true;
+    return ownField(params, 'stream') === true;
   } catch {
     return false;
   }

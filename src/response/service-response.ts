@@ -12,12 +12,13 @@ import { unexpectedResponse } from '../validation/validate.js';
 /** How a JSON response becomes the method's return value. */
 export interface ResponseSpec<Body, T> {
   readonly schema: Schema<Body>;
-  readonly unwrap: (body: Body) => T;
+  /** `parsed` is what a caller's `schema` made of its `content`. */
+  readonly unwrap: (body: Body, parsed?: unknown) => T;
   /** The response contains only `success`, so an empty body is accepted. */
   readonly allowEmpty?: boolean;
   /** Not documented: the caller may pass a `schema`. */
   readonly undocumented?: boolean;
-  /** The part of a documented response that a caller's `schema` validates, and returns in place of the whole. */
+  /** The part of a documented response that a caller's `schema` validates. */
   readonly content?: (body: Body) => unknown;
 }
 

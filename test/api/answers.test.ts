@@ -29,7 +29,7 @@ function changed<T>(answer: T, path: readonly (string | number)[], value: unknow
 describe('a response from a newer service', () => {
   test('keeps an unknown pin category and memory type as strings', async () => {
     answers(json({ success: true, pinnedItem: { ...pinnedItem(), category: 'idea' } }));
-    expect((await contextAt().pin('c', { messageId: 'm' })).category).toBe('idea');
+    expect((await contextAt().pin('c', 'm')).category).toBe('idea');
 
     answers(json({ success: true, memories: [{ ...memoryItem(), type: 'goal' }] }));
     expect((await contextAt().memory.list())[0]?.type).toBe('goal');
@@ -441,7 +441,7 @@ describe('an empty body', () => {
 
   test.each([
     { method: 'retrieve', call: retrieve },
-    { method: 'pin', call: () => contextAt().pin('c', { messageId: 'm' }) },
+    { method: 'pin', call: () => contextAt().pin('c', 'm') },
     { method: 'compact', call: () => contextAt().compact('c') },
     { method: 'memory.list', call: () => contextAt().memory.list() },
     { method: 'memory.update', call: () => contextAt().memory.update('m', { content: 'c' }) },

@@ -26,7 +26,7 @@ const sentBody = () => JSON.parse(String(fetch.mock.calls.at(-1)?.[1]?.body));
 
 /** Every place where an id becomes part of a path. */
 const places: { name: string; put: (id: string) => PromiseLike<unknown> }[] = [
-  { name: 'conversationId', put: (id) => context.pin(id, { messageId: 'm' }) },
+  { name: 'conversationId', put: (id) => context.pin(id, 'm') },
   { name: 'conversationId', put: (id) => context.unpin(id, 'm') },
   { name: 'conversationId', put: (id) => context.exclude(id, 'm') },
   { name: 'messageId', put: (id) => context.include('c', id) },
@@ -375,7 +375,7 @@ describe('validation of other arguments', () => {
   const deep = 'deep' as never;
   test.each([
     { name: 'compact', call: () => context.compact('c', deep) },
-    { name: 'pin', call: () => context.pin('c', deep) },
+    { name: 'pin', call: () => context.pin('c', 'm', deep) },
     { name: 'memory.create', call: () => context.memory.create([deep] as never) },
     { name: 'completions', call: () => gateway.chat.completions.create(deep) },
     { name: 'usage', call: () => gateway.usage.retrieve(deep) },
@@ -387,7 +387,7 @@ describe('validation of other arguments', () => {
 
   test('lists the fields an argument should have if it is not an object', async () => {
     await expectRejected(() => context.compact('c', deep), [], /such as \{ level \}\.$/);
-    await expectRejected(() => context.pin('c', deep), [], /such as \{ messageId, category \}\.$/);
+    await expectRejected(() => context.pin('c', 'm', deep), [], /such as \{ category \}\.$/);
     await expectRejected(() => gateway.chat.completions.create(deep), [], /such as \{ model, messages, .*stream \}\.$/);
     await expectRejected(() => gateway.usage.retrieve(deep), [], /such as \{ start_date, end_date \}\.$/);
     await expectRejected(
@@ -407,7 +407,7 @@ describe('validation of other arguments', () => {
     { option: 'onProgress', call: () => gateway.files.upload(among({ onProgress: () => {} })) },
     { option: 'deadline', call: () => gateway.request(among({ deadline: 5 })) },
     { option: 'maxRetries', call: () => context.compact('c', among({ maxRetries: 0 })) },
-    { option: 'headers', call: () => context.pin('c', among({ messageId: 'm', headers: {} })) },
+    { option: 'headers', call: () => context.pin('c', 'm', among({ headers: {} })) },
     { option: 'idempotencyKey', call: () => context.memory.update('m', among({ idempotencyKey: 'k' })) },
   ])('rejects the option $option among the parameters, and says where it belongs', async ({ call, option }) => {
     const error = (await failureOf(call())) as RequestValidationError;
@@ -440,7 +440,7 @@ describe('validation of other arguments', () => {
     { field: 'level', call: () => context.compact('c', {}, among({ level: 'deep' })) },
     {
       field: 'category',
-      call: () => context.pin('c', { messageId: 'm' }, among({ category: 'other' })),
+      call: () => context.pin('c', 'm', {}, among({ category: 'other' })),
     },
   ])('rejects the parameter $field among the options: they are separate arguments', async ({ call, field }) => {
     await expectRejected(call, ['options', field], /: is unknown; expected one of /);
@@ -458,7 +458,7 @@ describe('validation of other arguments', () => {
 
   const misspelt: { call: () => PromiseLike<unknown>; field: string }[] = [
     { field: 'levl', call: () => context.compact('c', { levl: 'deep' } as never) },
-    { field: 'messageID', call: () => context.pin('c', { messageId: 'm', messageID: 'm' } as never) },
+    { field: 'messageId', call: () => context.pin('c', 'm', { messageId: 'm' } as never) },
     { field: 'typ', call: () => context.memory.list({ typ: 'fact' } as never) },
     { field: 'text', call: () => context.memory.create({ type: 'fact', key: 'k', content: 'c', text: 'd' } as never) },
     { field: 'active', call: () => context.memory.update('m', { content: 'c', active: false } as never) },
@@ -479,7 +479,7 @@ describe('validation of other arguments', () => {
   });
 
   test.each<{ field: string; call: () => PromiseLike<unknown>; says: string }>([
-    { field: 'message_id', call: () => context.pin('c', { message_id: 'm' } as never), says: 'messageId' },
+    { field: 'Category', call: () => context.pin('c', 'm', { Category: 'other' } as never), says: 'category' },
     { field: 'workspaceID', call: () => context.memory.list({ workspaceID: 'w' } as never), says: 'workspaceId' },
     { field: 'Limit', call: () => gateway.presets.list({ Limit: 5 } as never), says: 'limit' },
     {
@@ -501,7 +501,7 @@ describe('validation of other arguments', () => {
   });
 
   test.each([
-    { call: () => context.pin('c', { messageId: 'm', category: 'bogus' as never }), path: ['category'] },
+    { call: () => context.pin('c', 'm', { category: 'bogus' as never }), path: ['category'] },
     { call: () => context.compact('c', { level: 'extreme' as never }), path: ['level'] },
     { call: () => context.memory.list({ type: 'x' as never }), path: ['type'] },
     { call: () => context.memory.create({ type: 'x' as never, key: 'k', content: 'c' }), path: ['type'] },

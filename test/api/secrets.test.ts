@@ -107,7 +107,7 @@ describe('leak surface 2: no error shows a credential or a payload', () => {
         own: [TOKEN, TOKEN.slice(8), PROMPT, ANSWER],
       },
       { call: () => contextAt(options).retrieve(ID), own: [TOKEN, TOKEN.slice(8), KEY, PROMPT, ANSWER] },
-      { call: () => contextAt(options).pin(ID, { messageId: ID }), own: [TOKEN, TOKEN.slice(8), KEY, PROMPT, ANSWER] },
+      { call: () => contextAt(options).pin(ID, ID), own: [TOKEN, TOKEN.slice(8), KEY, PROMPT, ANSWER] },
     ];
 
     for (const { call, own } of calls) {
@@ -135,8 +135,8 @@ describe('leak surface 2: no error shows a credential or a payload', () => {
         gateway.files.upload({ file: { path: `/no/${PROMPT}` }, purpose: PROMPT }),
         gateway.integrations.list({ headers: { 'x-a': `${PROMPT}\n` } }),
         gateway.request({ method: 'GET', path: `/v1/../${PROMPT}` }),
-        context.pin(`${PROMPT}\n`, { messageId: 'm' }),
-        context.pin('c', { messageId: 'm', category: PROMPT as never }),
+        context.pin(`${PROMPT}\n`, 'm'),
+        context.pin('c', 'm', { category: PROMPT as never }),
         context.memory.create({ type: PROMPT as never, key: PROMPT, content: PROMPT }),
       ].map(failureOf),
     );
@@ -151,7 +151,7 @@ test('leak surface 4: events name routes, and contain no ids, keys or texts', as
   const onEvent = (event: ClientEvent) => events.push(event);
   const context = contextAt({ fetch, onEvent, validation: 'report' });
 
-  await context.pin(ID, { messageId: ID });
+  await context.pin(ID, ID);
   await context.unpin(ID, ID);
   await context.exclude(ID, ID);
   await context.memory.update(ID, { content: PROMPT });

@@ -42,7 +42,7 @@ describe.each(engines)('the Context API through $engine', ({ options }) => {
 
   test('GET /api/context returns rollingSummary, pinnedMemory and metadata', async () => {
     const context = world.context();
-    const pinned = await context.pin('talk', { messageId: 'req', category: 'requirement' });
+    const pinned = await context.pin('talk', 'req', { category: 'requirement' });
 
     const answer = await context.retrieve('talk');
 
@@ -122,7 +122,7 @@ describe.each(engines)('the Context API through $engine', ({ options }) => {
   });
 
   test('POST /api/context/pin/{conversationId} returns the pinned item', async () => {
-    const item = await world.context().pin('talk', { messageId: 'dec', category: 'decision' });
+    const item = await world.context().pin('talk', 'dec', { category: 'decision' });
 
     expect(item).toEqual({
       id: expect.any(String),
@@ -138,12 +138,12 @@ describe.each(engines)('the Context API through $engine', ({ options }) => {
   test.each(['decision', 'requirement', 'reference', 'other'] as const)(
     'pin accepts the category %s',
     async (category) => {
-      expect((await world.context().pin('talk', { messageId: 'dec', category })).category).toBe(category);
+      expect((await world.context().pin('talk', 'dec', { category })).category).toBe(category);
     },
   );
 
   test('pin without a category returns the one the service chose', async () => {
-    const item = await world.context().pin('talk', { messageId: 'dec' });
+    const item = await world.context().pin('talk', 'dec');
 
     expect(item.category).toBe('other');
     expect(JSON.parse(world.last.body ?? '')).toEqual({ messageId: 'dec' });
@@ -151,7 +151,7 @@ describe.each(engines)('the Context API through $engine', ({ options }) => {
 
   test('DELETE /api/context/pin/{conversationId} sends the message id in the query, and unpins', async () => {
     const context = world.context();
-    await context.pin('talk', { messageId: 'dec' });
+    await context.pin('talk', 'dec');
 
     expect(await context.unpin('talk', 'dec')).toBeUndefined();
 
@@ -275,7 +275,7 @@ describe.each(engines)('the Context API through $engine', ({ options }) => {
     world.emulator.conversations.create({ id, messages: [{ id, role: 'user', content: 'Hello.' }] });
     const context = world.context();
 
-    const item = await context.pin(id, { messageId: id });
+    const item = await context.pin(id, id);
     expect(item.messageId).toBe(id);
     expect(world.last.path.split('?')[0]?.split('/')).toHaveLength(5);
 

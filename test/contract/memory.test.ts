@@ -1,4 +1,4 @@
-import { NotFoundError, RequestValidationError } from 'context-gateway';
+import { RequestValidationError } from 'context-gateway';
 import { describe, expect, test } from 'vitest';
 import { failureOf } from '../helpers/service.js';
 import { emulatedService } from '../helpers/world.js';
@@ -39,7 +39,8 @@ describe('memory helpers', () => {
 
   test('upsert reactivates an inactive item', async () => {
     const { memory } = world.context();
-    await memory.deactivate(await memory.create({ ...style, content: 'Short.' }));
+    const { id, content } = await memory.create({ ...style, content: 'Short.' });
+    await memory.update(id, { content, isActive: false });
 
     await memory.upsert({ ...style, content: 'Long.' });
 
@@ -78,19 +79,11 @@ describe('memory helpers', () => {
     expect(world.emulator.requests.length).toBe(before);
   });
 
-  test('deactivate and activate keep the content', async () => {
+  test('update deactivates an item, and activates it again', async () => {
     const { memory } = world.context();
-    const item = await memory.create({ ...style, content: 'Short.' });
+    const { id, content } = await memory.create({ ...style, content: 'Short.' });
 
-    expect(await memory.deactivate(item)).toMatchObject({ content: 'Short.', isActive: false });
-    expect(await memory.activate(item)).toMatchObject({ content: 'Short.', isActive: true });
-  });
-
-  test('activate and deactivate reject with a NotFoundError or a RequestValidationError', async () => {
-    const { memory } = world.context();
-
-    expect(await failureOf(memory.activate({ id: 'mem_none', content: 'c' }))).toBeInstanceOf(NotFoundError);
-    expect(await failureOf(memory.deactivate('mem_1' as never))).toBeInstanceOf(RequestValidationError);
-    expect(await failureOf(memory.activate(undefined as never))).toBeInstanceOf(RequestValidationError);
+    expect(await memory.update(id, { content, isActive: false })).toMatchObject({ content: 'Short.', isActive: false });
+    expect(await memory.update(id, { content, isActive: true })).toMatchObject({ content: 'Short.', isActive: true });
   });
 });

@@ -159,19 +159,18 @@ describe('a reply in JSON', () => {
   const world = emulatedService({});
   const Tide = z.object({ high: z.string(), metres: z.number() });
   const ask = <T>(schema: StandardSchema<T>, content = 'When is the tide?') =>
-    world.gateway().chat.completions.create({ model, messages: [{ role: 'user', content }] }, { schema });
+    world.gateway().chat.completions.parse({ model, messages: [{ role: 'user', content }] }, { schema });
 
   test('is parsed, validated and typed with a schema', async () => {
     world.emulator.chat.on('tide', { json: { high: '12:00', metres: 3.5 } });
-    const tide = await ask(Tide);
-    const { data, response, completion } = await ask(Tide).withResponse();
+    const completion = await ask(Tide);
+    const { data, response } = await ask(Tide).withResponse();
 
-    expectTypeOf(tide).toEqualTypeOf<{ high: string; metres: number }>();
-    expectTypeOf(completion).toEqualTypeOf<ChatCompletion>();
+    expectTypeOf(completion).toEqualTypeOf<ChatCompletion & { parsed: { high: string; metres: number } }>();
+    expect(completion.parsed).toEqual({ high: '12:00', metres: 3.5 });
     expect(completion.usage.total_tokens).toBeGreaterThan(0);
-    expect(completion.choices[0]?.message.content).toBe(JSON.stringify(tide));
-    expect(tide).toEqual({ high: '12:00', metres: 3.5 });
-    expect(data).toEqual(tide);
+    expect(completion.choices[0]?.message.content).toBe(JSON.stringify(completion.parsed));
+    expect(data.parsed).toEqual(completion.parsed);
     expect(response.status).toBe(200);
   });
 
@@ -191,7 +190,7 @@ describe('a reply in JSON', () => {
   ])('a reply in JSON may have a fence around it: %j', async (reply) => {
     world.emulator.chat.on('tide', reply);
 
-    expect(await ask(Tide)).toEqual({ high: '12:00', metres: 3.5 });
+    expect((await ask(Tide)).parsed).toEqual({ high: '12:00', metres: 3.5 });
   });
 
   test('a fence that never ends costs no quadratic time', async () => {
@@ -201,15 +200,15 @@ describe('a reply in JSON', () => {
   });
 
   test.each([
-    { reply: 'At noon.', message: 'ask the model for JSON only' },
+    { reply: 'At noon.', message: 'ask for JSON only' },
     { reply: { content: '{"high":', finish_reason: 'length' }, message: 'it ended at max_tokens' },
-    { reply: '', message: 'it has no text' },
+    { reply: '', message: 'ask for JSON only' },
   ])('a reply in JSON that is not JSON is an error: $message', async ({ reply, message }) => {
     world.emulator.chat.on('tide', reply);
     const error = await failureOf(ask(Tide));
 
     expect(error).toBeInstanceOf(ResponseValidationError);
-    expect(String(error)).toContain(`The reply is not JSON: ${message}.`);
+    expect(String(error)).toContain(`The reply is not JSON: ${message} (POST`);
   });
 
   test('still has its tokens in the done event', async () => {
@@ -217,7 +216,7 @@ describe('a reply in JSON', () => {
     const events: unknown[] = [];
     const gateway = world.gateway({ onEvent: (event) => void events.push(event) });
     const messages = [{ role: 'user', content: 'When is the tide?' }];
-    await gateway.chat.completions.create({ model, messages }, { schema: Tide });
+    await gateway.chat.completions.parse({ model, messages }, { schema: Tide });
 
     expect(events.at(-1)).toMatchObject({
       type: 'done',
@@ -226,12 +225,31 @@ describe('a reply in JSON', () => {
     });
   });
 
-  test('a reply in JSON of a stream is rejected, because a stream has no whole reply', async () => {
+  test.each([
+    {
+      what: 'a stream, which has no whole reply,',
+      params: { stream: true },
+      options: { schema: Tide },
+      says: 'stream: must be false',
+    },
+    { what: 'a call without a schema', params: {}, options: {}, says: 'schema: is missing' },
+    { what: 'a call without options', params: {}, options: undefined, says: 'schema: is missing' },
+    { what: 'a schema that is none', params: {}, options: { schema: {} }, says: 'schema: must be a Standard Schema' },
+  ])('$what is rejected before anything is sent', async ({ params, options, says }) => {
     const messages = [{ role: 'user', content: 'When is the tide?' }];
-    const params = { model, messages, stream: true } as const;
-    const error = await failureOf(world.gateway().chat.completions.create(params, { schema: Tide } as never));
+    const { completions } = world.gateway().chat;
+    const error = await failureOf(completions.parse({ model, messages, ...params } as never, options as never));
 
     expect(error).toBeInstanceOf(RequestValidationError);
-    expect(String(error)).toContain('schema');
+    expect(String(error)).toContain(says);
+    expect(world.emulator.requests).toHaveLength(0);
+  });
+
+  test('create takes no schema', async () => {
+    const messages = [{ role: 'user', content: 'When is the tide?' }];
+    const { completions } = world.gateway().chat;
+    const error = await failureOf(completions.create({ model, messages }, { schema: Tide } as never));
+
+    expect(String(error)).toContain('options.schema: is unknown');
   });
 });

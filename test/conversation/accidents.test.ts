@@ -101,7 +101,7 @@ function numbering(toId: (id: number) => number | bigint): ConversationStore {
 test.each([Number, BigInt])('ids may be numbers of a database: %o', async (toId) => {
   const store = numbering(toId);
   const search = () => [{ id: toId(1) as never }];
-  const { talk } = talkWith(store, { search, tokenBudget: 120, reserveOutput: 5 });
+  const { talk } = talkWith(store, { search, budget: 120, reserveOutput: 5 });
 
   const { messages, report } = await talk.send('Which lamp do we have, and where does it hang today?');
 

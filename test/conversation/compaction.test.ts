@@ -544,7 +544,7 @@ describe('a statement that a compaction lost', () => {
     const { open } = storeOf(world);
     await open().compact('deep');
 
-    await open().pin({ messageId: 'm1' });
+    await open().pin('m1');
 
     expect(await open().lost()).toMatchObject([{ text: 'We use Postgres.' }]);
   });

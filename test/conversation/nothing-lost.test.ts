@@ -28,7 +28,7 @@ test.each([
 ])('a stored question that is $how finds what answers it, and is in the prompt once', async ({ ask }) => {
   const search = () => [{ id: 'q' }, { id: 'lamp' }]; // the app's own finds the question too
   for (const more of [{}, { search }]) {
-    const { talk } = talkWith(memoryStore({ talk: withLamp() }), { tokenBudget: 300, reserveOutput: 50, ...more });
+    const { talk } = talkWith(memoryStore({ talk: withLamp() }), { budget: 300, reserveOutput: 50, ...more });
 
     const { report } = await ask(talk);
 
@@ -601,7 +601,7 @@ test('an exclusion by another tab holds, although a state of this one could not 
 
 test('a stored question finds what the same new question finds, also by the beginning of a word', async () => {
   const history = numbered([user('The refrigeration is made by Nordfrost.', 'fact'), ...smallTalk(120)]);
-  const { talk } = talkWith(memoryStore({ talk: history }), { tokenBudget: 700 });
+  const { talk } = talkWith(memoryStore({ talk: history }), { budget: 700 });
   const question = [user('Who sells the refrigerators?', 'q')];
   await talk.record(question);
 

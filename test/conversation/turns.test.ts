@@ -476,7 +476,7 @@ describe('the context', () => {
   });
 
   test.each([
-    { what: 'pin', change: (c: ReturnType<ReturnType<typeof chatWorld>['open']>) => c.pin({ messageId: 'm1' }) },
+    { what: 'pin', change: (c: ReturnType<ReturnType<typeof chatWorld>['open']>) => c.pin('m1') },
     { what: 'exclude', change: (c: ReturnType<ReturnType<typeof chatWorld>['open']>) => c.exclude('m1') },
     { what: 'include', change: (c: ReturnType<ReturnType<typeof chatWorld>['open']>) => c.include('m1') },
     {
@@ -511,7 +511,7 @@ describe('the context', () => {
 
     const early = conversation.buildMessages('One?');
     await vi.waitFor(() => expect(reads).toBe(1), { timeout: 30_000 });
-    await conversation.pin({ messageId: 'm1' });
+    await conversation.pin('m1');
     slow.open();
     await early;
     const { context } = await conversation.buildMessages('Two?');

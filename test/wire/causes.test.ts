@@ -94,7 +94,7 @@ describe('the cause of a connection error', () => {
     const errors = [
       await failureOf(gatewayWith({ fetch }).chat.completions.create(params, options)),
       await failureOf(context.retrieve("conversation o'canary", options)),
-      await failureOf(context.pin('conversation-canary', { messageId: 'message-canary-0123456789' }, options)),
+      await failureOf(context.pin('conversation-canary', 'message-canary-0123456789', {}, options)),
     ];
 
     const secrets = [KEY, sessionToken, encodeURIComponent(sessionToken)];

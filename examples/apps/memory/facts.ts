@@ -22,7 +22,7 @@ export async function remember(
 ) {
   const known = await context.memory.list();
   const content = JSON.stringify({ message, known: known.map(({ key, content }) => ({ key, content })) });
-  const { facts } = await gateway.chat.completions.create(
+  const { parsed } = await gateway.chat.completions.parse(
     {
       model: 'atlas-small',
       temperature: 0,
@@ -34,7 +34,7 @@ export async function remember(
     { schema: Facts },
   );
   const items = [];
-  for (const fact of facts) {
+  for (const fact of parsed.facts) {
     const same = known.find(({ key }) => key === fact.key); // whatever type the model gives it now
     const item = await (same ? context.memory.update(same.id, { content: fact.content }) : context.memory.upsert(fact));
     if (!same) known.push(item);

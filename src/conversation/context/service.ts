@@ -79,7 +79,7 @@ export class ServiceContext {
     this.#options = options;
     this.#session = session;
     this.#background = background;
-    this.#limit = (options.compaction || DEFAULT_LIMIT) * options.tokenBudget;
+    this.#limit = (options.compaction || DEFAULT_LIMIT) * options.budget;
   }
 
   /**

@@ -68,7 +68,7 @@ function withReason(text: string, reason = ''): string {
  * @example
  * ```ts
  * import { renderContext } from 'context-gateway/conversation';
- * await context.pin('conv_sample', { messageId: 'msg_sample_7' });
+ * await context.pin('conv_sample', 'msg_sample_7');
  * const { rollingSummary: summary, pinnedMemory: pins } = await context.retrieve('conv_sample');
  * console.log(renderContext({ summary, pins, memory: await context.memory.list() }));
  * ```

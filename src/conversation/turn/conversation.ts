@@ -205,7 +205,7 @@ export class Conversation {
    *
    * @example
    * ```ts
-   * await context.pin('conv_sample', { messageId: 'msg_sample_7' });
+   * await context.pin('conv_sample', 'msg_sample_7');
    * const message = await conversation.contextMessage('Why Parquet?');
    * console.log(message?.content.includes('finance team'));
    * ```
@@ -218,7 +218,7 @@ export class Conversation {
     const limits = new Limits(options);
     await this.#session.load(limits);
     const prompt = await this.#turns.build({ input }, options, limits, {
-      most: Math.floor(this.#options.tokenBudget / 2),
+      most: Math.floor(this.#options.budget / 2),
       tail: false,
     });
     const texts = [prompt.context, prompt.recalled].flatMap((message) => message?.content ?? []);
@@ -282,7 +282,7 @@ export class Conversation {
    *
    * @example
    * ```ts
-   * await context.pin('conv_sample', { messageId: 'msg_sample_7' }); // by another process
+   * await context.pin('conv_sample', 'msg_sample_7'); // by another process
    * const { pins } = await conversation.refresh();
    * console.log(pins?.length);
    * ```
@@ -315,12 +315,12 @@ export class Conversation {
    *
    * @example
    * ```ts
-   * const { content } = await conversation.pin({ messageId: 'msg_sample_7' });
+   * const { content } = await conversation.pin('msg_sample_7');
    * console.log(content);
    * ```
    */
-  async pin(params: PinParams, options?: RequestOptions): Promise<PinnedMemoryItem> {
-    return this.#change(options, () => this.#context('pin').client.pin(this.id, params, options));
+  async pin(messageId: string, params?: PinParams, options?: RequestOptions): Promise<PinnedMemoryItem> {
+    return this.#change(options, () => this.#context('pin').client.pin(this.id, messageId, params, options));
   }
 
   /**
@@ -328,7 +328,7 @@ export class Conversation {
    *
    * @example
    * ```ts
-   * await conversation.pin({ messageId: 'msg_sample_7' });
+   * await conversation.pin('msg_sample_7');
    * await conversation.unpin('msg_sample_7');
    * ```
    */

@@ -162,7 +162,7 @@ export class Turns {
       tail,
     }: { history?: History; most?: number; tail?: false } = {},
   ): Promise<BuiltPrompt> {
-    const { contextWindow, tokenBudget } = this.#options;
+    const { contextWindow, budget } = this.#options;
     if (!Number.isInteger(max_tokens) || max_tokens < 0 || max_tokens >= contextWindow)
       throw badInput('max_tokens', `must be a whole number of tokens below contextWindow, which is ${contextWindow}`);
     const { stale, snapshot, memory } = await this.#current(limits);
@@ -170,7 +170,7 @@ export class Turns {
     const messages = (seen ?? history.messages).slice(0, before);
     const params = {
       ...{ parts: { ...snapshot, memory }, history: messages, input, instructions, tail },
-      budget: Math.min(tokenBudget, contextWindow - max_tokens, most),
+      budget: Math.min(budget, contextWindow - max_tokens, most),
       limit: Math.min(contextWindow - max_tokens, most),
       countTokens: this.session.counter.count,
       previous: layout,
