@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 let left = 0;
 let trapped = 0;
 let refused = 0;
+let worked = 0;
 
 const json = (response, status, body, headers = {}) => {
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
@@ -73,6 +74,11 @@ const answers = {
       json(response, 429, { error: { message: 'slow down', type: 'rate_limit_error', retry_after: 1 } });
     else json(response, 200, { data: [] });
   },
+  once(response, _body, request) {
+    if (request.url.endsWith('/warm')) return json(response, 200, {});
+    worked += 1;
+    request.socket.destroy();
+  },
   errors: (response) =>
     json(response, 404, {
       error: { message: 'no such preset', type: 'invalid_request_error', code: 'preset_not_found', param: 'preset' },
@@ -87,6 +93,11 @@ const answers = {
   },
   left: (response) => json(response, 200, { left }),
   trapped: (response) => json(response, 200, { trapped }),
+  /** Begins anew: a program may run the suite several times. */
+  worked(response) {
+    json(response, 200, { worked });
+    worked = 0;
+  },
 };
 
 /** Resets all counters, so that runtimes do not affect each other. */

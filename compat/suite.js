@@ -118,6 +118,15 @@ const CASES = {
     if (Date.now() - since < 1_000) return `came back after ${Date.now() - since} ms instead of 1,000`;
   },
 
+  async 'once: a POST whose kept connection dies is sent once'(_sdk, gateway, server) {
+    if (globalThis.document !== undefined) return undefined; // Chromium and Firefox repeat it themselves
+    await gateway.request({ method: 'POST', path: '/v1/warm', body: {} });
+    const error = await gateway.request({ method: 'POST', path: '/v1/work', body: {} }).catch((one) => one);
+    if (error.sent !== 'maybe') return `gave ${error.name}, sent: ${error.sent}`;
+    const { worked } = await (await fetch(`${server}/worked`)).json();
+    if (worked !== 1) return `arrived ${worked} times`;
+  },
+
   async 'errors: an API error is typed, and does not show the key'(sdk, gateway) {
     try {
       await gateway.presets.execute('none', { input: '', model: 'm' });

@@ -74,9 +74,18 @@ export function matches(schema: ZodMiniType, value: unknown): boolean {
   return z.validate(used.schema, value);
 }
 
+/** Deno repeats a POST itself when a kept connection breaks before the response, unless its body is a stream. */
+function sentOnce(request: OutgoingRequest): ReturnType<typeof requestInit> {
+  const init = requestInit(request);
+  return typeof init.body === 'string' ? { ...init, body: new Blob([init.body]).stream(), duplex: 'half' } : init;
+}
+
 class NodeEngine implements Engine {
   readonly #given: Dispatch | undefined;
-  readonly #fetchEngine = fetchEngine(undefined, { requestInit, meaningOf });
+  readonly #fetchEngine = fetchEngine(undefined, {
+    requestInit: 'Deno' in globalThis ? sentOnce : requestInit,
+    meaningOf,
+  });
   #own: Agent | 'fetch' | undefined;
   #nativeFetch: unknown;
   readonly #connecting = new Set<Socket>();
