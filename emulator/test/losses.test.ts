@@ -6,7 +6,7 @@ import { callsTo, TRANSCRIPT, testEmulator } from './support.js';
 
 const begun = (): Emulator => {
   const emulator = testEmulator();
-  emulator.conversations.create({ id: 'talk', messages: readTranscript(TRANSCRIPT).messages });
+  emulator.conversations.create({ id: 'talk', messages: readTranscript(TRANSCRIPT) });
   return emulator;
 };
 const look = async (emulator: Emulator): Promise<InspectedConversation> =>

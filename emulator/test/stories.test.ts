@@ -48,25 +48,23 @@ describe.runIf(hasBrowser && AT_LENGTH).each([390, 1280])('a story at %d px', (w
   const client = (maxRetries: number) =>
     new GatewayClient({ baseURL: url, apiKey: emulator.apiKeys.secret, maxRetries, pacing: false });
 
-  test('a transcript is pasted, read with all its speakers, and compacted', async () => {
-    const { go, click, type, choose, reads, sees, text } = onPage(browser);
+  test('a transcript is pasted and compacted', async () => {
+    const { go, click, type, reads, text } = onPage(browser);
     await go('new');
-    const pasted = `Anna: We decided to keep invoices in PostgreSQL because it is backed up.
-Ben: Note: the export must never contain the data of two customers.
-Carla: Retries must not send the same invoice twice.
-${Array.from({ length: 20 }, (_, i) => `Anna: Thanks, the weather on day ${i} is nice.\nBen: Lunch is ready.`).join('\n')}`;
+    const pasted = `User: We decided to keep invoices in PostgreSQL because it is backed up.
+Note: the export must never contain the data of two customers.
+Assistant: Retries must not send the same invoice twice.
+${Array.from({ length: 20 }, (_, i) => `User: Thanks, the weather on day ${i} is nice.\nAssistant: Lunch is ready.`).join('\n')}`;
     await type('#transcript', pasted);
-    await sees('[id="speaker-Carla"]');
+    await reads('Create with 42 messages');
     await fits();
-    await choose('[id="speaker-Carla"]', 'assistant');
-    await reads('Create with 43 messages');
     await click('#create');
-    await reads('43 messages, never compacted');
+    await reads('42 messages, never compacted');
     const created = emulator.conversations.list().at(-1);
     expect(created?.messages.map(({ role, content }) => `${role}: ${content}`).slice(0, 3)).toEqual([
-      'user: Anna: We decided to keep invoices in PostgreSQL because it is backed up.',
-      'user: Ben: Note: the export must never contain the data of two customers.',
+      'user: We decided to keep invoices in PostgreSQL because it is backed up.\nNote: the export must never contain the data of two customers.',
       'assistant: Retries must not send the same invoice twice.',
+      'user: Thanks, the weather on day 0 is nice.',
     ]);
     await click('#compact-aggressive');
     await reads('Receipt of the aggressive compaction');
@@ -78,7 +76,7 @@ ${Array.from({ length: 20 }, (_, i) => `Anna: Thanks, the weather on day ${i} is
     }
   });
 
-  test('a question is asked in the playground, with and without the context', async () => {
+  test('a question is asked in the playground, with the context of a conversation', async () => {
     const { go, click, type, reads, sees, text } = onPage(browser);
     const id = `0f8fad5b-d9cb-469f-a165-70867728950e-${'long'.repeat(20)}`;
     emulator.models.create({ id: 'a-model-of-a-very-long-name'.repeat(4), contextWindow: 1000 });
@@ -93,12 +91,10 @@ ${Array.from({ length: 20 }, (_, i) => `Anna: Thanks, the weather on day ${i} is
     await click('#from-conversation');
     await type('#search', 'Tuesdays staffed');
     await click(`a[href="#/playground/${id}"]`);
-    await sees('#compare');
+    await sees('#no-conversation');
     await type('#question', 'When do we release?');
-    await click('#compare');
     await click('#send');
     await browser.until("document.querySelector('#answer')?.innerText.includes('Tuesdays')");
-    await browser.until("document.querySelector('#bare-answer')?.innerText.includes('The context does not contain')");
     await sees('#evidence mark');
     expect(await text()).toMatch(/first token after/);
     await fits();

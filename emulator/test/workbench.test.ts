@@ -246,7 +246,7 @@ describe('a stream', () => {
 describe('the record of a completion', () => {
   test('has the tokens of each message, and what a conversation of the SDK put where', async () => {
     const emulator = testEmulator();
-    emulator.conversations.create({ id: 'talk', messages: readTranscript(TRANSCRIPT).messages });
+    emulator.conversations.create({ id: 'talk', messages: readTranscript(TRANSCRIPT) });
     const clients = { baseURL: 'https://emulator.test', fetch: emulator.fetch };
     const gateway = new GatewayClient({ ...clients, apiKey: emulator.apiKeys.secret });
     const context = new ContextClient({ ...clients, sessionToken: emulator.sessionToken });
@@ -294,7 +294,7 @@ describe('a receipt', () => {
   const begun = (data?: string) => {
     const emulator = testEmulator({ data });
     if (emulator.conversations.get('talk') === undefined)
-      emulator.conversations.create({ id: 'talk', messages: readTranscript(TRANSCRIPT).messages });
+      emulator.conversations.create({ id: 'talk', messages: readTranscript(TRANSCRIPT) });
     return emulator;
   };
 
@@ -429,7 +429,7 @@ describe('an upload', () => {
 describe('a case', () => {
   const failing = async (seed = 'theirs') => {
     const emulator = testEmulator({ seed });
-    emulator.conversations.create({ id: 'talk', messages: readTranscript(TRANSCRIPT).messages });
+    emulator.conversations.create({ id: 'talk', messages: readTranscript(TRANSCRIPT) });
     emulator.memory.create({ type: 'fact', key: 'city', content: 'Oslo' });
     await emulator.compact('talk', 'aggressive');
     emulator.chat.on(/harbour/i, { json: { open: 'seven' } });

@@ -1,40 +1,39 @@
-import type { MessageInput } from '../../src/store/conversation-records.js';
-import { fromJson } from './json-log.js';
-import { type Choice, fromSpeakers, type Speaker } from './speakers.js';
+import type { MessageInput, MessageRole } from '../../src/store/conversation-records.js';
 
-/** A parsed text, and the format it was taken for. */
-export interface ReadTranscript {
-  messages: MessageInput[];
-  form: 'json' | 'lines' | 'transcript' | 'plain';
-  /** Who may have spoken, as a transcript shows it. Empty for JSON. */
-  speakers: readonly Speaker[];
-  /** How many conversations the JSON has. `messages` are those of one. */
-  conversations: number;
-}
-
-/** What the user chose in the preview. */
-export interface Chosen {
-  /** By the name of a speaker. */
-  speakers?: Readonly<Record<string, Choice>> | undefined;
-  /** The index of a conversation. @default the last */
-  conversation?: number | undefined;
-}
+/** A line that begins a message. */
+const LABEL = /^(user|assistant|system):[ \t]*(.*)$/i;
 
 /**
- * Parses a pasted text: JSON or JSON Lines in the common formats, a transcript with speakers, or plain text. Throws for
- * invalid JSON.
+ * Parses a pasted text: messages as JSON, lines that begin with a role, or one message of the user. Throws for JSON that has no
+ * messages.
  */
-export function readTranscript(text: string, { speakers: choices = {}, conversation }: Chosen = {}): ReadTranscript {
+export function readTranscript(text: string): MessageInput[] {
   const trimmed = text.trim();
-  if (trimmed === '') return { messages: [], form: 'plain', speakers: [], conversations: 1 };
-  // A transcript may begin with a time in brackets.
-  if (/^[[{]/.test(trimmed) && !/^\[\d/.test(trimmed)) {
-    const { conversations, form } = fromJson(trimmed);
-    const messages = conversations[conversation ?? conversations.length - 1] ?? conversations.at(-1) ?? [];
-    return { messages, form, speakers: [], conversations: conversations.length };
+  if (/^[[{]/.test(trimmed)) return fromJson(trimmed);
+  const messages: MessageInput[] = [];
+  for (const line of trimmed.split(/\r?\n/)) {
+    const [, role, content = ''] = LABEL.exec(line) ?? [];
+    const last = messages.at(-1);
+    if (role !== undefined) messages.push({ role: role.toLowerCase() as MessageRole, content });
+    else if (last === undefined) messages.push({ role: 'user', content: line });
+    else last.content += `\n${line}`;
   }
-  const { messages, speakers } = fromSpeakers(trimmed, choices);
-  const isPlain = speakers.every(({ choice, name }) => choice === 'text' || name === '');
-  if (!isPlain) return { messages, form: 'transcript', speakers, conversations: 1 };
-  return { messages: [{ role: 'user', content: trimmed }], form: 'plain', speakers, conversations: 1 };
+  return messages
+    .map((message) => ({ ...message, content: message.content.trim() }))
+    .filter(({ content }) => content !== '');
+}
+
+/** An array of messages, or an object with them. The service checks their other fields. */
+function fromJson(text: string): MessageInput[] {
+  const value: unknown = JSON.parse(text);
+  const messages: unknown = Array.isArray(value) ? value : Object(value).messages;
+  if (!Array.isArray(messages)) throw new Error('The JSON must be an array of messages, or an object with "messages".');
+  return messages.map((message, i) => {
+    const { role, content } = Object(message);
+    if (!['user', 'assistant', 'system'].includes(role) || typeof content !== 'string')
+      throw new Error(
+        `Message ${i + 1} has the role ${JSON.stringify(role)}; it needs user, assistant or system, and a text as content.`,
+      );
+    return message;
+  });
 }

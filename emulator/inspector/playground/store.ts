@@ -22,9 +22,6 @@ export const maxTokens = signal('');
 export const conversationId = signal('');
 export const source = signal<Source>('context');
 export const run = signal<Run | undefined>(undefined);
-/** Whether the question is also asked without the context. */
-export const isCompared = signal(false);
-export const bareRun = signal<Run | undefined>(undefined);
 /** The messages of the last request, in which the evidence is. */
 export const sent = signal<readonly ChatMessage[]>([]);
 
@@ -56,8 +53,6 @@ export async function loadConversation(id: string, as: Source): Promise<void> {
 /** Leaves the conversation, but keeps the question. */
 export function leaveConversation(): void {
   conversationId.value = '';
-  isCompared.value = false;
-  bareRun.value = undefined;
   const question = drafts.value.at(-1);
   drafts.value = [question?.role === 'user' ? question : draft({ role: 'user', content: '' })];
 }

@@ -1,6 +1,5 @@
-import { type Signal, signal, useSignal } from '@preact/signals';
+import { signal, useSignal } from '@preact/signals';
 import type { ChatCompletionParams, ChatMessage } from 'context-gateway';
-import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Overview } from '../../src/control/page/overview.js';
 import type { Answers } from '../../src/index.js';
@@ -22,11 +21,9 @@ import { asCurl, asProgram } from './code.js';
 import { evidenceOf } from './evidence.js';
 import { type Run, runCompletion } from './run.js';
 import {
-  bareRun,
   conversationId,
   draft,
   drafts,
-  isCompared,
   isStream,
   leaveConversation,
   loadConversation,
@@ -52,18 +49,15 @@ export function PlaygroundView() {
         {answers.data !== undefined && sourceText(answers.data)}
       </Title>
       <ErrorLine>{error}</ErrorLine>
-      <div class={`columns playground ${isCompared.value ? 'comparing' : ''}`}>
+      <div class="columns playground">
         <Card title="Request">
-          <FromConversation canCompare={params.messages.length > 1} />
+          <FromConversation />
           <Messages />
           <Settings models={models} />
           <Send params={params} />
         </Card>
         <div class="stack">
-          <div class={isCompared.value ? 'columns compared' : ''}>
-            <ResponseCard />
-            {isCompared.value && <RunCard title="Without the context" run={bareRun.value} id="bare-answer" />}
-          </div>
+          <ResponseCard />
           <CodeCard params={params} />
         </div>
       </div>
@@ -75,7 +69,7 @@ export function PlaygroundView() {
 const search = signal({ words: '', page: 0 });
 
 /** The conversation that the messages come from, and what of it. */
-function FromConversation({ canCompare }: { canCompare: boolean }) {
+function FromConversation() {
   const { run: act, error } = useAction();
   const [isOpen, setOpen] = useState(false);
   const asked = route.value.id;
@@ -107,11 +101,6 @@ function FromConversation({ canCompare }: { canCompare: boolean }) {
               ]}
             />
           </>
-        )}
-        {canCompare && (
-          <Check id="compare" of={isCompared}>
-            Also ask without it
-          </Check>
         )}
       </div>
       {isOpen && (
@@ -221,19 +210,15 @@ function Settings({ models }: { models: readonly string[] }) {
 
 function Send({ params }: { params: ChatCompletionParams }) {
   const controller = useRef<AbortController>();
-  const isRunning = [run.value, bareRun.value].some((each) => each?.state === 'waiting' || each?.state === 'arriving');
+  const isRunning = run.value?.state === 'waiting' || run.value?.state === 'arriving';
   const send = (): void => {
     controller.current = new AbortController();
     const { signal } = controller.current;
     sent.value = params.messages;
-    const keepIn = (target: Signal<Run | undefined>) => (now: Run) => {
-      target.value = now;
+    const keep = (now: Run): void => {
+      run.value = now;
     };
-    bareRun.value = undefined;
-    void runCompletion(params, keepIn(run), { signal, conversation: conversationId.value });
-    const question = params.messages.at(-1);
-    if (isCompared.value && question !== undefined)
-      void runCompletion({ ...params, messages: [question] }, keepIn(bareRun), { signal, conversation: '' });
+    void runCompletion(params, keep, { signal, conversation: conversationId.value });
   };
   // Leaving the view aborts the request.
   useEffect(() => () => controller.current?.abort(), []);
@@ -253,31 +238,10 @@ function Send({ params }: { params: ChatCompletionParams }) {
   );
 }
 
-/** A response, as far as it has come. */
-function RunCard({
-  title,
-  run: now,
-  id,
-  children,
-}: {
-  title: string;
-  run: Run | undefined;
-  id: string;
-  children?: ComponentChildren;
-}) {
-  return (
-    <Card title={title} aside={now && <span class={`badge ${now.state}`}>{now.state}</span>}>
-      {now === undefined ? <Empty>No response yet.</Empty> : <Answer run={now} id={id} />}
-      <div class="row">
-        {children}
-        {now?.requestId !== undefined && <a href={linkTo('requests', now.requestId)}>Show request</a>}
-      </div>
-    </Card>
-  );
-}
-
+/** The response, as far as it has come. */
 function ResponseCard() {
-  const { state, text = '' } = run.value ?? {};
+  const now = run.value;
+  const { state, text = '' } = now ?? {};
   const isDone = state === 'complete' && text !== '';
   const evidence = isDone ? evidenceOf(text, sent.value) : [];
   const keep = async (): Promise<void> => {
@@ -293,7 +257,8 @@ function ResponseCard() {
     run.value = undefined;
   };
   return (
-    <RunCard title={isCompared.value ? 'With the context' : 'Response'} run={run.value} id="answer">
+    <Card title="Response" aside={now && <span class={`badge ${now.state}`}>{now.state}</span>}>
+      {now === undefined ? <Empty>No response yet.</Empty> : <Answer run={now} />}
       {evidence.length > 0 && (
         <div class="evidence" id="evidence">
           <h3>Evidence in the prompt</h3>
@@ -309,17 +274,20 @@ function ResponseCard() {
           </ul>
         </div>
       )}
-      {isDone && (
-        <ActionButton act={keep} id="keep">
-          {conversationId.value === '' ? 'Continue from here' : 'Add to the conversation'}
-        </ActionButton>
-      )}
-    </RunCard>
+      <div class="row">
+        {isDone && (
+          <ActionButton act={keep} id="keep">
+            {conversationId.value === '' ? 'Continue from here' : 'Add to the conversation'}
+          </ActionButton>
+        )}
+        {now?.requestId !== undefined && <a href={linkTo('requests', now.requestId)}>Show request</a>}
+      </div>
+    </Card>
   );
 }
 
 /** The text of a run, and its facts. */
-function Answer({ run: now, id }: { run: Run; id: string }) {
+function Answer({ run: now }: { run: Run }) {
   const { state, text, finishReason, usage, firstToken } = now;
   const isOpen = state === 'waiting' || state === 'arriving';
   const logged = requests.value.find(({ requestId }) => requestId !== undefined && requestId === now.requestId);
@@ -336,13 +304,13 @@ function Answer({ run: now, id }: { run: Run; id: string }) {
   ].filter(Boolean);
   return (
     <>
-      <div class="answer" id={id} aria-live="polite" aria-busy={isOpen}>
+      <div class="answer" id="answer" aria-live="polite" aria-busy={isOpen}>
         {text}
         {isOpen && <span class="cursor" aria-hidden="true" />}
       </div>
       <ErrorLine>{now.error}</ErrorLine>
       {facts.length > 0 && (
-        <p class="soft" id={`${id}-facts`}>
+        <p class="soft" id="answer-facts">
           {facts.join(' · ')}
         </p>
       )}
