@@ -4,21 +4,6 @@ import type { Reporter } from 'vitest/node';
 import { INSIDE, SOURCES } from './test/helpers/sources.js';
 
 /**
- * Test files that need more than `npm ci`, or that read a clock, a CPU time or a memory figure: browsers, proxies, Redis,
- * full disks, other processes, sockets that stall. A busy machine can break them, so they decide no change:
- * `npm run test:system`.
- */
-const SYSTEM = [
-  'test/{browser,proxies,redis}/**/*.test.ts',
-  'test/examples.test.ts',
-  'test/conversation/speed.test.ts',
-  'test/stream/{abandoned,decoder,load}.test.ts',
-  'test/unit/{echo,rate-limit-headers,secrets}.test.ts',
-  'test/wire/{connect,endurance,held-up,hints,late-and-broken,limits,process,secrets,time,upload}.test.ts',
-  'emulator/test/{cli,compaction-blocks,compaction-speed,data,disk,exec,inspector,memory,sockets,speed,stories,story}.test.ts',
-];
-
-/**
  * Test files of `npm test` that need their own process: they watch it, or replace modules, or globals that the sockets of
  * other tests use.
  */
@@ -27,8 +12,17 @@ const ISOLATED = [
   'test/conversation/memory.test.ts',
   'test/unit/pauses.test.ts',
   'test/wire/{late-key,races,replaced-promise,sent}.test.ts',
-  'emulator/test/{in-sqlite,peers,workbench}.test.ts',
+  'emulator/test/{in-sqlite,peers}.test.ts',
 ];
+
+/** What decides no change. `npm run verify` repeats a whole step. */
+const ASIDE = {
+  globalSetup: ['test/helpers/built.ts', 'test/helpers/chromium.ts'],
+  // Some assert their own limits of time.
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  retry: 0,
+};
 
 /** Names the tests that failed, and passed when they were repeated: a fault of the test, or a rare one of the code. */
 const flaky: Reporter = {
@@ -73,23 +67,18 @@ export default defineConfig({
         test: {
           name: 'together',
           include: ['{test,emulator/test}/**/*.test.ts'],
-          exclude: [...SYSTEM, ...ISOLATED],
+          exclude: ['**/*.{system,perf}.test.ts', ...ISOLATED],
           isolate: false,
           globalSetup: 'test/helpers/built.ts',
         },
       },
       { extends: true, test: { name: 'apart', include: ISOLATED } },
+      // Browsers, proxies, Redis, full disks, other processes, sockets that stall: a busy machine can break them.
+      { extends: true, test: { ...ASIDE, name: 'system', include: ['{test,emulator/test}/**/*.system.test.ts'] } },
+      // What reads a clock, a CPU time or a memory figure, one file after the other.
       {
         extends: true,
-        test: {
-          name: 'system',
-          include: SYSTEM,
-          globalSetup: ['test/helpers/built.ts', 'test/helpers/chromium.ts'],
-          // Some of them assert their own limits of time.
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
-          retry: 0, // `npm run verify` repeats the whole step
-        },
+        test: { ...ASIDE, name: 'perf', include: ['{test,emulator/test}/**/*.perf.test.ts'], fileParallelism: false },
       },
     ],
   },

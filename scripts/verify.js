@@ -25,6 +25,7 @@ const NODE_PACKAGE = `node-${process.platform}-${process.arch}`;
 const STEPS = [
   ...NODES.map((version) => [`tests on Node ${version}`, `npx --yes -p ${NODE_PACKAGE}@${version} -c 'npm test'`]),
   ['system tests', 'npm run test:system'],
+  ['time and memory', 'npm run test:perf'],
   ['chaos and endurance', 'npm run chaos'],
   ['site', 'npm run docs'],
   ['container', 'node scripts/container.js'],

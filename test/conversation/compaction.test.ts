@@ -604,9 +604,10 @@ describe('a statement that a compaction lost', () => {
 
   test('is not one of a message that was edited before the same compaction', async () => {
     const world = fullWorld();
+    const edited = gate();
     vi.spyOn(world.context, 'exclude').mockImplementation((() => {
       const excluded = async () => {
-        await new Promise((resolve) => setTimeout(resolve, 50));
+        await edited.passed;
         world.canned.summary = summary({ version: 2, requirements: ['Be fast.'] });
       };
       return excluded();
@@ -614,6 +615,7 @@ describe('a statement that a compaction lost', () => {
     const conversation = world.open({ history: [{ id: 'm1', role: 'user', content: 'We use Postgres.' }] });
 
     await conversation.edit('m1', 'We use MySQL.').final();
+    edited.open();
     await conversation.idle();
 
     expect(world.levels).toEqual(['light']);

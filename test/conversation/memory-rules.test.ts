@@ -16,6 +16,7 @@ import {
 import type { MessageInput } from 'context-gateway-emulator';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { AT_LENGTH, atLength } from '../helpers/endurance.js';
+import { giveTime } from '../helpers/give-time.js';
 import { failureOf } from '../helpers/service.js';
 import { decision, memory, metadata, pin, summary } from './samples.js';
 import { cannedContext, chatWorld, gate, smallTalk } from './world.js';
@@ -997,7 +998,7 @@ describe('a conversation in an app', () => {
     const { conversation } = alone([user('One.', { id: 'm1' })], { store: { ...memoryStore(), saveState } });
 
     const both = [conversation.exclude('m1'), conversation.include('m1')];
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await giveTime(20);
     slow.open();
     await Promise.all(both);
 

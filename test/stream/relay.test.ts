@@ -372,6 +372,4 @@ function endless(event: string) {
   return source;
 }
 
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
-}
+const until = (holds: () => boolean): Promise<unknown> => vi.waitUntil(holds, { timeout: 20_000, interval: 5 });

@@ -57,21 +57,6 @@ describe('a text from the service', () => {
   ])('%j is unchanged if it contains no credential', (text) => {
     expect(new Redactor('Bearer k9Zq+Vt3/Lm8xQ7wR2sD5fG1hJ4==').mask(text)).toBe(text);
   });
-
-  test.each(['&#43;', '&amp;', '&', '%25', '\\', '&#x0000', '&#x2', 'k9Zq+Vt3/', 'svc_sk_', 'a b '])(
-    'of 100 kB of %j is searched in linear time',
-    (part) => {
-      const text = part.repeat(100_000 / part.length);
-      const [once = 0, eightTimes = 0] = [text, text.repeat(8)].map((one) => {
-        const startedAt = process.cpuUsage();
-        new Redactor('Bearer k9Zq+Vt3/Lm8xQ7wR2sD5fG1hJ4==').mask(one);
-        return process.cpuUsage(startedAt).user;
-      });
-
-      // Quadratic time would take 64 times as long. Times below 20 ms are noise.
-      expect(eightTimes / Math.max(once, 20_000)).toBeLessThan(32);
-    },
-  );
 });
 
 test('a text of the service cannot turn the direction of the text after it around', () => {
@@ -80,21 +65,6 @@ test('a text of the service cannot turn the direction of the text after it aroun
 });
 
 describe('the error of a platform', () => {
-  test.each(['@:1', '@:1:1', '@', ':1', '    at x\n', 'a@b:1:1\n', '\n', '    at '])(
-    'with %j 33,000 times in its text is copied in linear time',
-    (part) => {
-      const [once = 0, eightTimes = 0] = [33_000, 264_000].map((times) => {
-        const error = new TypeError(part.repeat(times));
-        const startedAt = process.cpuUsage();
-        const cause = safeCause(error, new Redactor()) as Error;
-        expect(cause.stack?.length).toBeLessThan(100_000);
-        return process.cpuUsage(startedAt).user;
-      });
-
-      expect(eightTimes / Math.max(once, 20_000)).toBeLessThan(32);
-    },
-  );
-
   test.each([
     'TypeError: failed\n    at send (file:///app.js:10:20)\n    at async main (file:///app.js:3:4)',
     'send@https://example.com/app.js:10:20\nmain@https://example.com/app.js:3:4',

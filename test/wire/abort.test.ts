@@ -2,6 +2,7 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { APIAbortError, type GatewayClient, type RequestOptions } from '../../src/index.js';
 import { engines } from '../helpers/engines.js';
+import { giveTime } from '../helpers/give-time.js';
 import { settled } from '../helpers/manual-runtime.js';
 import { answer, eventOf, headOf, openStream, raw } from './behaviours.js';
 import { FaultServer, stall } from './fault-server.js';
@@ -39,7 +40,7 @@ describe.each(engines)('$engine', ({ options }) => {
     const reason = new Error('the user has left');
     const calls = Array.from({ length: CALLS }, () => failureOf(start({ signal: controller.signal })));
     await until(ready);
-    await new Promise((go) => setTimeout(go, 20));
+    await giveTime(20);
     controller.abort(reason);
     const errors = await Promise.all(calls);
     return { errors, reason, signal: controller.signal };
@@ -225,7 +226,7 @@ test('undici: a call aborted while it waits for a connection sends nothing once 
   controller.abort();
 
   expect((await call).name).toBe('AbortError');
-  await new Promise((go) => setTimeout(go, 50));
+  await giveTime(50);
   expect(world.requests).toBe(0);
   await client.close();
   await world.close();
@@ -248,7 +249,7 @@ function upload(client: GatewayClient, options?: RequestOptions): PromiseLike<un
   async function* file() {
     for (;;) {
       yield new Uint8Array(1024).fill(97);
-      await new Promise((go) => setTimeout(go, 5));
+      await giveTime(5);
     }
   }
   return client.files.upload({ file: file(), purpose: 'test' }, options);

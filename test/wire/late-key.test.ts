@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { giveTime } from '../helpers/give-time.js';
 import { failureOf, serve } from './world.js';
 
 const world = serve();
@@ -12,7 +13,7 @@ test.each([{ signal: AbortSignal.abort() }, { deadline: 5 }])(
     const client = world.gateway({ apiKey: () => Promise.reject(new Error('no key')) });
 
     const error = await failureOf(client.usage.retrieve({}, options));
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await giveTime(20);
     process.off('unhandledRejection', listener);
 
     expect(['AbortError', 'APITimeoutError']).toContain(error.name);

@@ -7,11 +7,13 @@ import { nextTurn, now, setImmediate } from '../base/real-timers.js';
 export class Turns {
   #startedAt: number | undefined;
 
+  constructor(private readonly clock = now) {}
+
   /** Resolves at once, unless the current turn has lasted too long. */
   async wait(): Promise<void> {
-    while (this.#startedAt !== undefined && now() - this.#startedAt > LONGEST_TURN) await nextTurn();
+    while (this.#startedAt !== undefined && this.clock() - this.#startedAt > LONGEST_TURN) await nextTurn();
     if (this.#startedAt !== undefined) return;
-    this.#startedAt = now();
+    this.#startedAt = this.clock();
     setImmediate(() => {
       this.#startedAt = undefined;
     });

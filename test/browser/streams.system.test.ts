@@ -6,7 +6,7 @@ import { AT_LENGTH } from '../helpers/endurance.js';
 import { ScriptServer } from '../stream/script-server.js';
 import { browsers, launchBrowser } from './launch.js';
 
-// In `npm test` each browser streams in browser.test.ts.
+// In `npm test` each browser streams in browser.system.test.ts.
 describe.runIf(AT_LENGTH).each(browsers)('$name', (one) => {
   test('passes the stream suite', { timeout: 240_000 }, async ({ skip }) => {
     const browser = await launchBrowser(one);
