@@ -1,8 +1,13 @@
 /** Runs a program until it exits and returns its output. */
 import { spawn } from 'node:child_process';
 
+/** npm and npx install what was published until this day, so that the same commit gets the same packages. */
+const UNTIL = '2026-11-26';
 /** The environment at the start. A build by Vite sets `NODE_ENV` in this process, with which npm omits development packages. */
-export const environment = { ...process.env };
+export const environment = {
+  ...process.env,
+  ...(!process.argv.includes('--newest') && { npm_config_before: UNTIL }),
+};
 
 export function run([command, ...args], { cwd = import.meta.dirname, env = {}, timeout = 120_000 } = {}) {
   return new Promise((resolve) => {

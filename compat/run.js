@@ -1,7 +1,8 @@
 /**
  * Tests the packed package on every runtime, in every kind of project and in bundlers: `npm run compat`. Some groups
- * alone: `npm run compat -- servers peers`. Those with large installs run when asked, and weekly in CI:
- * `npm run compat -- weekly`.
+ * alone: `npm run compat -- servers peers`. Those with large installs run when asked, and every night in CI:
+ * `npm run compat -- weekly`. Packages of others are those of one day, so that the same commit gets the same ones;
+ * `npm run compat -- --newest` takes today's.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -59,7 +60,10 @@ const ALONE = ['import'];
 /** Groups with large installs, or long waits. */
 const WEEKLY = ['metro', 'next-processes', 'agents', 'expo', 'react-native'];
 
-const asked = process.argv.slice(2).flatMap((name) => (name === 'weekly' ? WEEKLY : name));
+const asked = process.argv
+  .slice(2)
+  .filter((arg) => arg !== '--newest')
+  .flatMap((name) => (name === 'weekly' ? WEEKLY : name));
 const isAsked = (name) => (asked.length === 0 ? !WEEKLY.includes(name) : asked.includes(name));
 const unknown = asked.find((name) => name !== 'runtimes' && !Object.hasOwn(GROUPS, name));
 if (unknown !== undefined)

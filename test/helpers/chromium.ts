@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 
 const INSTALLED = [
-  process.env.PUPPETEER_EXECUTABLE_PATH ?? '',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
@@ -9,9 +8,9 @@ const INSTALLED = [
   'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
 ];
 
-/** The path of an installed Chromium, or of the one in an npm package. */
+/** The Chromium that `PUPPETEER_EXECUTABLE_PATH` names, or else that of an npm package, whose version is ours, or an installed one. */
 export async function findChromium(): Promise<string | undefined> {
-  return (await findChromiums()).at(-1);
+  return process.env.PUPPETEER_EXECUTABLE_PATH ?? (await findChromiums())[0];
 }
 
 /** The paths of every kind of Chromium here: the one in an npm package, which is unpacked at its first use, and one installed. */
