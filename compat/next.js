@@ -35,7 +35,7 @@ export function nextChecks(file, folder) {
   const next = (...args) => [process.execPath, join(project, 'node_modules/next/dist/bin/next'), ...args];
   const listen = ['--port', '0', '--hostname', '127.0.0.1'];
   const create = async () => {
-    const command = ['npx', '--yes', 'create-next-app@latest', 'next', '--yes', '--skip-install', '--disable-git'];
+    const command = ['npx', '--yes', 'create-next-app@16.4.3', 'next', '--yes', '--skip-install', '--disable-git'];
     await runWell(command, { cwd: folder, env: ENV });
     await install([file, 'ai', '@ai-sdk/react', '@ai-sdk/provider', 'resumable-stream'], project);
     cpSync(join(APP, 'app'), join(project, 'app'), { recursive: true });

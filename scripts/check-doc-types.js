@@ -34,7 +34,7 @@ for (const file of sources) {
 }
 const compilerOptions = {
   ...{ target: 'es2022', module: 'esnext', moduleResolution: 'bundler', types: ['node'] },
-  ...{ strict: true, noEmit: true, skipLibCheck: true },
+  ...{ strict: true, noUncheckedIndexedAccess: true, noEmit: true, skipLibCheck: true },
 };
 writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['**/*.ts'] }));
 const { status, stdout } = spawnSync('tsc', ['-p', folder], { encoding: 'utf8' });

@@ -138,7 +138,7 @@ function parsedReply(completion: ExtendedTypes['completion']): unknown {
   const text = choice?.message.content;
   const value = tryJson((text ?? '').replace(FENCE, '$1'));
   if (value !== undefined) return value;
-  const reason = choice?.finish_reason === 'length' ? 'it ended at max_tokens' : 'ask for JSON only';
+  const reason = choice?.finish_reason === 'length' ? 'it ended at max_tokens' : 'it is other text';
   throw new ResponseValidationError(`The reply is not JSON: ${reason}.`, { body: completion });
 }
 

@@ -200,9 +200,9 @@ describe('a reply in JSON', () => {
   });
 
   test.each([
-    { reply: 'At noon.', message: 'ask for JSON only' },
+    { reply: 'At noon.', message: 'it is other text' },
     { reply: { content: '{"high":', finish_reason: 'length' }, message: 'it ended at max_tokens' },
-    { reply: '', message: 'ask for JSON only' },
+    { reply: '', message: 'it is other text' },
   ])('a reply in JSON that is not JSON is an error: $message', async ({ reply, message }) => {
     world.emulator.chat.on('tide', reply);
     const error = await failureOf(ask(Tide));
