@@ -1,0 +1,47 @@
+import {
+  type ConversationMessage,
+  type ConversationOptions,
+  createConversation,
+  memoryStore,
+} from 'context-gateway/conversation';
+import { chatWorld } from './world.js';
+
+export const user = (content: string, more: Partial<ConversationMessage> = {}): ConversationMessage => ({
+  role: 'user',
+  content,
+  ...more,
+});
+
+/** A conversation without a service, in a small window. */
+export function alone(history: readonly ConversationMessage[], more: Partial<ConversationOptions> = {}) {
+  const world = chatWorld();
+  const conversation = createConversation({
+    gateway: world.gateway,
+    conversationId: 'talk',
+    model: 'atlas-small',
+    contextWindow: 700,
+    reserveOutput: 50,
+    store: memoryStore({ talk: history }),
+    ...more,
+  });
+  const recalledFor = async (input: string): Promise<string> =>
+    (await conversation.buildMessages(input)).recalled?.content ?? '';
+  return { ...world, conversation, recalledFor };
+}
+
+export const refusal = (status: number) => Response.json({ error: { message: 'No.', type: 'x' } }, { status });
+
+/** A store that also stores turns in the emulator, as a service has them. */
+export function withEmulator(
+  store: ReturnType<typeof memoryStore>,
+  { emulator }: Pick<ReturnType<typeof chatWorld>, 'emulator'>,
+) {
+  const append: typeof store.append = (id, messages, place) => {
+    emulator.conversations.append(
+      id,
+      messages.map(({ id, role, content }) => ({ id, role: role as 'user', content })),
+    );
+    return store.append(id, messages, place);
+  };
+  return { ...store, append };
+}

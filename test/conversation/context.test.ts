@@ -1,0 +1,323 @@
+import { inspect } from 'node:util';
+import {
+  APIAbortError,
+  AuthenticationError,
+  ConfigurationError,
+  InternalServerError,
+  RequestValidationError,
+} from 'context-gateway';
+import { createConversation } from 'context-gateway/conversation';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { failureOf } from '../helpers/service.js';
+import { metadata, pin } from './samples.js';
+import { cannedContext, chatWorld, gate, smallTalk } from './world.js';
+
+afterEach(() => vi.useRealTimers());
+
+describe('the context', () => {
+  test('is read once for all turns within 30 s, then behind a turn, and after 5 min before a turn', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 });
+    const world = chatWorld();
+    const conversation = world.open();
+    const readsAt = async (time: number): Promise<number> => {
+      vi.setSystemTime(time);
+      await conversation.buildMessages('One?');
+      await conversation.idle();
+      return world.count('context');
+    };
+    expect(await readsAt(1_000_000)).toBe(1);
+    expect(await readsAt(1_029_000)).toBe(1);
+    const slow = gate();
+    world.onRequest(({ url }) => (url.includes('/api/') ? slow.passed : undefined));
+
+    vi.setSystemTime(1_031_000);
+    const { report } = await conversation.buildMessages('Two?');
+    expect(report.stale).toBe(true);
+    expect(world.count('context')).toBe(2);
+    slow.open();
+    await conversation.idle();
+
+    expect((await conversation.buildMessages('Three?')).report.stale).toBe(false);
+    expect(await readsAt(1_332_000)).toBe(3);
+  });
+
+  test('is read again after the clock was set back', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 10_000_000 });
+    const world = chatWorld();
+    const conversation = world.open();
+    await conversation.buildMessages('One?');
+
+    vi.setSystemTime(1_000_000);
+    await conversation.buildMessages('Two?');
+    await conversation.idle();
+    await conversation.buildMessages('Three?');
+
+    expect(world.count('context')).toBe(2);
+  });
+
+  test.each([
+    { what: 'pin', change: (c: ReturnType<ReturnType<typeof chatWorld>['open']>) => c.pin('m1') },
+    { what: 'exclude', change: (c: ReturnType<ReturnType<typeof chatWorld>['open']>) => c.exclude('m1') },
+    { what: 'include', change: (c: ReturnType<ReturnType<typeof chatWorld>['open']>) => c.include('m1') },
+    {
+      what: 'remember',
+      change: (c: ReturnType<ReturnType<typeof chatWorld>['open']>) =>
+        c.remember({ type: 'fact', key: 'k', content: 'c' }),
+    },
+    { what: 'refresh', change: (c: ReturnType<ReturnType<typeof chatWorld>['open']>) => c.refresh() },
+  ])('is read again after $what', async ({ change }) => {
+    const world = chatWorld({ messages: smallTalk(4) });
+    const conversation = world.open();
+    await conversation.buildMessages('One?');
+
+    await change(conversation);
+    await conversation.buildMessages('Two?');
+
+    expect(world.count('context')).toBe(2);
+  });
+
+  test('is read again after a change that happened during a read', async () => {
+    const world = chatWorld({ messages: smallTalk(4) });
+    const conversation = world.open();
+    const slow = gate();
+    let reads = 0;
+    world.onRequest(async ({ method, url }) => {
+      if (method !== 'GET' || !url.includes('/api/context')) return undefined;
+      reads += 1;
+      const answer = reads === 1 ? await world.emulator.fetch(url, { headers: world.session }) : undefined;
+      if (reads === 1) await slow.passed;
+      return answer;
+    });
+
+    const early = conversation.buildMessages('One?');
+    await vi.waitFor(() => expect(reads).toBe(1), { timeout: 30_000 });
+    await conversation.pin('m1');
+    slow.open();
+    await early;
+    const { context } = await conversation.buildMessages('Two?');
+
+    expect(reads).toBe(2);
+    expect(context?.content).toContain('Remark number 1');
+  });
+
+  test('is sent from the last read if it cannot be read, and the report says that it is stale', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 });
+    const world = chatWorld();
+    const canned = cannedContext(world, { pins: [pin('Pinned.')] });
+    const errors: unknown[] = [];
+    const conversation = world.open({ onError: (error) => errors.push(error) });
+    await conversation.buildMessages('One?');
+
+    vi.setSystemTime(2_000_000);
+    canned.failure = Response.json({ success: false, error: 'Out of order' }, { status: 500 });
+    const { report, messages } = await conversation.buildMessages('Two?');
+
+    expect(report.stale).toBe(true);
+    expect(messages[0]?.content).toContain('Pinned.');
+    expect(JSON.stringify(messages)).not.toContain('Out of order');
+    expect(errors).toEqual([expect.any(InternalServerError)]);
+  });
+
+  test("fails the turn if it was never read, unless onContextError is 'skip'", async () => {
+    const world = chatWorld();
+    cannedContext(world, {}).failure = Response.json({ success: false, error: 'Out of order' }, { status: 500 });
+
+    expect(await failureOf(world.open().send('Hello?'))).toBeInstanceOf(InternalServerError);
+    expect(world.count('chat')).toBe(0);
+    const { report } = await world.open({ onContextError: 'skip' }).send('Hello?');
+    expect(report).toMatchObject({ stale: true, included: [] });
+  });
+
+  test.each(['context', 'gateway'] as const)(
+    'and the gateway name their own credential after a 401: %s',
+    async (area) => {
+      const world = chatWorld();
+      world.onRequest(({ url }) =>
+        url.includes(area === 'context' ? '/api/' : '/v1/')
+          ? Response.json(area === 'context' ? { success: false, error: 'No.' } : { error: { message: 'No.' } }, {
+              status: 401,
+            })
+          : undefined,
+      );
+
+      const error = await failureOf(world.open().send('Hello?'));
+
+      expect(error).toBeInstanceOf(AuthenticationError);
+      expect(error).toMatchObject({
+        area,
+        message: expect.stringMatching(area === 'context' ? /sessionToken/ : /apiKey/),
+      });
+    },
+  );
+
+  test('is not awaited after an abort', async () => {
+    const world = chatWorld();
+    const stuck = gate();
+    world.onRequest(({ url }) => (url.includes('/api/context') ? stuck.passed : undefined));
+    const stop = new AbortController();
+    const call = failureOf(world.open({ onContextError: 'skip' }).send('Hello?', { signal: stop.signal }));
+
+    stop.abort();
+
+    expect(await call).toBeInstanceOf(APIAbortError);
+    expect(world.count('chat')).toBe(0);
+    stuck.open();
+  });
+
+  test('is that of the given workspace', async () => {
+    const world = chatWorld();
+    world.emulator.workspaces.create({ id: 'team' });
+    const conversation = world.open({ workspaceId: 'team' });
+
+    await conversation.remember({ type: 'preference', key: 'style', content: 'Short.' });
+    await conversation.remember({ type: 'preference', key: 'style', content: 'Shorter.' });
+
+    expect(world.emulator.memory.all().map(({ item }) => [item.workspaceId, item.content])).toEqual([
+      ['team', 'Shorter.'],
+    ]);
+    expect((await conversation.buildMessages('Hello?')).context?.content).toContain('style: Shorter.');
+  });
+});
+
+describe('a conversation', () => {
+  test.each([
+    { options: { conversationId: '' }, says: 'conversationId must be a non-empty string' },
+    { options: { model: undefined }, says: 'model must be the id of a model' },
+    { options: { context: {} }, says: 'context must be a ContextClient' },
+    { options: { gateway: undefined }, says: 'gateway must be a GatewayClient' },
+    {
+      options: { contextWindow: 100, reserveOutput: 100 },
+      says: 'contextWindow (100) must be larger than reserveOutput',
+    },
+    { options: { contextWindow: 1.5 }, says: 'contextWindow must be a whole number' },
+    { options: { compaction: 75 }, says: 'compaction must be a share of the budget' },
+    {
+      options: { compaction: true },
+      says: 'compaction must be a share of the budget, above 0 and at most 1, or false',
+    },
+    { options: { contextWindw: 100 }, says: 'contextWindw is unknown; expected one of gateway, model, ' },
+    { options: { contextwindow: 100 }, says: 'contextwindow is unknown; did you mean contextWindow?' },
+    { options: { history: [] }, says: 'history is unknown; expected one of gateway, model, ' },
+    { options: { countTokens: 4 }, says: 'countTokens must be a function' },
+    { options: { instructions: Object.create(null) }, says: 'instructions must be a string' },
+    { options: { onContextError: Object.create(null) }, says: "onContextError must be 'throw' or 'skip'" },
+    { options: { store: {} }, says: 'store must have load' },
+    { options: { store: Symbol('store') }, says: 'store must have load' },
+    { options: { store: { load: () => undefined, append: 1 } }, says: 'may have append and saveState' },
+  ])('a conversation with $options is rejected: $says', ({ options, says }) => {
+    const { gateway, context } = chatWorld();
+    const open = () =>
+      createConversation({ gateway, context, conversationId: 'talk', model: 'atlas-small', ...options } as never);
+
+    expect(open).toThrow(ConfigurationError);
+    expect(open).toThrow(says);
+  });
+
+  test('may have an id that looks like a negative number', () => {
+    expect(chatWorld().open({ conversationId: '-1' }).id).toBe('-1');
+  });
+
+  test('is rejected without options', () => {
+    expect(() => createConversation(undefined as never)).toThrow(
+      'createConversation takes options: { gateway, model, conversationId',
+    );
+  });
+
+  test.each([
+    { input: [], says: 'input: must not be empty' },
+    { input: ' \n', says: 'input: must not be empty' },
+    { input: undefined, says: 'input: must be a text, or an array' },
+    { input: { role: 'user', content: 'x' }, says: 'input: must be a text, or an array' },
+    { input: [{ role: 'user', content: [{ type: 'text', text: 'x' }] }], says: 'input[0].content: must be a string' },
+    { input: [{ role: 'system', content: 'Obey.' }], says: 'pass a system message as instructions' },
+  ])('rejects the input $input before anything is sent: $says', async ({ input, says }) => {
+    const world = chatWorld();
+
+    const error = await failureOf(world.open().send(input as never));
+
+    expect(error).toBeInstanceOf(RequestValidationError);
+    expect(error).toMatchObject({ message: expect.stringContaining(says) });
+    expect(world.count('context')).toBe(0);
+  });
+
+  test.each([Number.NaN, -5, 128_000, '9'])('rejects max_tokens %s', async (max_tokens) => {
+    const error = await failureOf(
+      chatWorld()
+        .open()
+        .send('Hello?', { max_tokens: max_tokens as number }),
+    );
+
+    expect(error).toMatchObject({
+      message: expect.stringContaining('max_tokens: must be a whole number of tokens below'),
+    });
+  });
+
+  test.each([
+    { loaded: [], because: 'an array' },
+    { loaded: 'talk', because: 'a text' },
+    { loaded: { messages: [{ role: 'user' }] }, because: 'a message without text' },
+    { loaded: { messages: [{ role: 'system', content: 'Obey.' }] }, because: 'a system message' },
+  ])('fails every turn with a store that returns $because', async ({ loaded }) => {
+    const world = chatWorld();
+    const conversation = world.open({ store: { load: () => loaded as never } });
+
+    for (let turn = 0; turn < 2; turn += 1) {
+      const error = await failureOf(conversation.send('Hello?'));
+      expect(error).toBeInstanceOf(ConfigurationError);
+      expect(error).toMatchObject({ message: expect.stringMatching(/^store\.load(?: must return|: messages\[0\]\.)/) });
+    }
+    expect(world.count('chat')).toBe(0);
+  });
+
+  test('rejects a reply without a text', () => {
+    expect(() =>
+      chatWorld()
+        .open()
+        .record('Hello?', {} as never),
+    ).toThrow('reply: must be { text }');
+  });
+
+  test('shows no key and no token, however it is printed', async () => {
+    const world = chatWorld();
+    const conversation = world.open();
+    const turn = await conversation.send('Hello?');
+    const error = await failureOf(world.open({ contextWindow: 20, reserveOutput: 1 }).send('word '.repeat(100)));
+
+    const printed = [conversation, turn, error].map(
+      (value) => inspect(value, { depth: 10, showHidden: true }) + JSON.stringify(value),
+    );
+
+    for (const secret of [world.emulator.apiKeys.secret, world.emulator.sessionToken])
+      expect(printed.join()).not.toContain(secret);
+  });
+
+  test('buildMessages takes the messages it is given as databases return them', async () => {
+    const conversation = chatWorld().open({ context: undefined });
+    const row = { role: 'user', content: 'The pier gets a red lamp.', name: null, createdAt: null, excluded: 0 };
+
+    const { messages } = await conversation.buildMessages('Which lamp?', { messages: [row as never] });
+
+    expect(messages[0]).toEqual({ role: 'user', content: 'The pier gets a red lamp.' });
+  });
+
+  test.each([
+    { messages: 'all', problem: 'messages: must be an array' },
+    { messages: [{ role: 'user', content: 1 }], problem: 'messages[0].content: must be a string' },
+    { messages: [null], problem: 'messages[0].role: must be' },
+  ])('buildMessages rejects other messages before anything is sent: $problem', async ({ messages, problem }) => {
+    const building = chatWorld()
+      .open()
+      .buildMessages('Which lamp?', { messages: messages as never });
+
+    const error = await failureOf(building);
+    expect(error).toBeInstanceOf(RequestValidationError);
+    expect(String(error)).toContain(problem);
+  });
+
+  test('uses its own messages if the service reports no token counts', async () => {
+    const world = chatWorld();
+    cannedContext(world, { metadata: metadata({ compressedTokens: 0, totalTokens: 0, recentMessageCount: 0 }) });
+
+    expect((await world.open({ history: smallTalk(4) }).buildMessages('Well?')).messages).toHaveLength(5);
+  });
+});

@@ -1,0 +1,368 @@
+import {
+  type Conversation,
+  ConversationConflictError,
+  type ConversationMessage,
+  type ConversationStore,
+  memoryStore,
+  type StoredRow,
+  toResponse,
+} from 'context-gateway/conversation';
+import type { MessageInput } from 'context-gateway-emulator';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { giveTime } from '../helpers/give-time.js';
+import { failureOf } from '../helpers/service.js';
+import { alone, user, withEmulator } from './alone.js';
+import { chatWorld, gate, smallTalk } from './world.js';
+
+describe('what an app stores', () => {
+  test('regenerates the last reply: the old one is removed from the store, and excluded at the service', async () => {
+    const world = chatWorld();
+    const store = memoryStore();
+    const conversation = world.open({ store: withEmulator(store, world) });
+    world.emulator.chat.on('harbour', 'Old reply.');
+    const { messages: before } = await conversation.send('Name a harbour.');
+    world.emulator.chat.on('harbour', 'New reply.');
+
+    const turn = await conversation.regenerate().final();
+    await conversation.idle();
+
+    expect(turn.text).toBe('New reply.');
+    expect(world.prompts[1]?.messages).toEqual(world.prompts[0]?.messages);
+    expect((await store.load('talk'))?.messages.map(({ content }) => content)).toEqual([
+      'Name a harbour.',
+      'New reply.',
+    ]);
+    expect(
+      world.emulator.conversations
+        .get('talk')
+        ?.messages.filter(({ excluded }) => excluded)
+        .map(({ id }) => id),
+    ).toEqual([before[1]?.id]);
+  });
+
+  const loading: [string, (talk: Conversation) => unknown][] = [
+    ['search', (talk) => talk.search('harbour')],
+    ['exclude', (talk) => talk.exclude('m3')],
+    ['lost', (talk) => talk.lost()],
+    ['buildMessages', (talk) => talk.buildMessages('Harbour?')],
+    ['fork', (talk) => talk.fork('m1')],
+    ['refresh', (talk) => talk.refresh()],
+    ['compact', (talk) => talk.compact('light')],
+    ['nothing', () => {}],
+  ];
+  test.each(
+    loading.flatMap(([name, load]) => [
+      { name, load, how: 'regenerate', turn: (talk: Conversation) => talk.regenerate() },
+      { name, load, how: 'edit', turn: (talk: Conversation) => talk.edit('m1', 'Mine?') },
+    ]),
+  )('$how removes nothing that another process stored meanwhile, although $name loaded it', async ({ load, turn }) => {
+    const history = [
+      user('One harbour?', { id: 'm1' }),
+      { role: 'assistant', content: 'Yes.', id: 'm2' },
+      user('Two harbours?', { id: 'm3' }),
+      { role: 'assistant', content: 'Yes.', id: 'm4' },
+    ];
+    const world = chatWorld({ messages: history as MessageInput[] });
+    const store = memoryStore({ talk: history });
+    const talk = world.open({ store });
+    const slow = gate();
+    let first = true;
+    world.onRequest(({ url }) => {
+      if (!url.endsWith('/completions') || !first) return undefined;
+      first = false;
+      return slow.passed;
+    });
+    const mine = failureOf(turn(talk).final());
+    await vi.waitFor(() => expect(world.count('chat')).toBe(1), { timeout: 30_000 });
+
+    await alone([], { store }).conversation.send('Theirs?');
+    await load(talk);
+    slow.open();
+
+    expect(await mine).toMatchObject({ name: 'ConversationConflictError', turn: { text: expect.stringMatching(/./) } });
+    const { messages = [] } = (await store.load('talk')) ?? {};
+    expect(messages.map(({ content }) => content).slice(0, 5)).toEqual([
+      ...['One harbour?', 'Yes.', 'Two harbours?', 'Yes.', 'Theirs?'],
+    ]);
+    expect(messages).toHaveLength(6);
+  });
+
+  test('a store whose load returns its own array finds the conflict of two turns at once', async () => {
+    const rows: ConversationMessage[] = [];
+    const store: ConversationStore = {
+      load: () => ({ messages: rows }),
+      append: (_, messages, { newest }) => {
+        if (rows.at(-1)?.id !== newest) throw new ConversationConflictError();
+        rows.push(...messages);
+      },
+    };
+    const [one, two] = [alone([], { store }).conversation, alone([], { store }).conversation];
+
+    const ends = await Promise.allSettled([one.send('One?'), two.send('Two?')]);
+
+    expect(ends.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect(rows).toHaveLength(2);
+  });
+
+  test('takes rows as databases return them', async () => {
+    const at = new Date('2026-05-03T09:00:00Z');
+    const rows = [
+      { id: 'm1', role: 'user', content: 'The pier gets a red lamp.', name: null, createdAt: at, excluded: 0 },
+      { id: 'm2', role: 'assistant', content: 'Noted.', name: null, createdAt: at.getTime(), stopped: 1 },
+      { id: 'm3', role: 'user', content: 'The password is sesame.', createdAt: null, excluded: 1 },
+      ...smallTalk(40).map((message, i) => ({ ...message, id: `t${i}`, name: null })),
+    ] as StoredRow[];
+    const world = alone([], {
+      store: { ...memoryStore(), load: () => ({ messages: rows }) },
+      contextWindow: 400,
+      reserveOutput: 50,
+    });
+
+    expect(await world.recalledFor('Which lamp does the pier get?')).toMatch(/3 May 2026.*red lamp/s);
+    expect(await world.conversation.search('sesame')).toEqual([]);
+    expect(await world.conversation.search('noted')).toMatchObject([{ id: 'm2', createdAt: at.toISOString() }]);
+  });
+
+  test.each([
+    { row: { role: 'tool', content: 'x' }, says: "messages[1].role must be 'user' or 'assistant'" },
+    { row: { role: 'user', content: null }, says: 'messages[1].content must be a string' },
+    { row: { role: 'user', content: 'x', id: {} }, says: 'messages[1].id must be a string' },
+    { row: { role: 'user', content: 'x', name: 3 }, says: 'messages[1].name must be a string' },
+    { row: { role: 'user', content: 'x', createdAt: 'soon' }, says: 'messages[1].createdAt must be a Date' },
+    { row: { role: 'user', content: 'x', createdAt: Number.NaN }, says: 'messages[1].createdAt must be a Date' },
+    { row: { role: 'user', content: 'x', excluded: 'no' }, says: 'messages[1].excluded must be a boolean' },
+    { row: { role: 'assistant', content: 'x', recalled: 'a,b' }, says: 'messages[1].recalled must be an array' },
+    { row: { role: 'assistant', content: 'x', recalled: [null] }, says: 'messages[1].recalled must be an array' },
+    { row: { role: 'assistant', content: 'x', recalled: [{ id: 5 }] }, says: 'messages[1].recalled must be an array' },
+    { row: null, says: 'messages[1].role' },
+  ])('names the row and its field: $says', async ({ row, says }) => {
+    const { conversation, prompts } = alone([], {
+      store: { load: () => ({ messages: [user('Hello.'), row as never] }) },
+    });
+
+    expect(await failureOf(conversation.send('Hello?'))).toMatchObject({
+      name: 'ConfigurationError',
+      message: expect.stringContaining(`store.load: ${says}`),
+    });
+    expect(prompts).toEqual([]);
+  });
+
+  test.each([{ name: null }, { name: 3 }, { id: 3 }, { createdAt: 'soon' }, { excluded: 1 }, { content: null }])(
+    'an input with %j is an argument error, and nothing of it is sent or stored',
+    async (field) => {
+      const store = memoryStore();
+      const { conversation, prompts } = alone([], { store });
+      const input = [{ ...user('Hello?'), ...field } as never];
+
+      const errors = [
+        await failureOf(conversation.send(input)),
+        await failureOf((async () => conversation.record(input, { text: 'Hi.' }))()),
+      ];
+
+      for (const error of errors)
+        expect(error).toMatchObject({
+          name: 'RequestValidationError',
+          issues: [{ path: ['input', 0, Object.keys(field)[0]] }],
+        });
+      expect([prompts, (await store.load('talk'))?.messages]).toEqual([[], []]);
+    },
+  );
+
+  test.each([
+    { damage: { calibration: { latin: null } }, path: 'state.calibration.latin' },
+    { damage: { layout: { start: 'x', key: 'k', lines: 1 } }, path: 'state.layout.start' },
+    { damage: { lost: [{ text: 3 }] }, path: 'state.lost.0.section' },
+    { damage: { compaction: { tokens: 'many' } }, path: 'state.compaction.tokens' },
+    { damage: { snapshot: { summary: {}, pins: [] } }, path: 'state.snapshot.summary.version' },
+    { damage: { excluded: [7] }, path: 'state.excluded.0' },
+    { damage: { format: 2 }, path: 'state.format' },
+  ])('a state with a damaged part ($path) is dropped, and the turn goes on', async ({ damage, path }) => {
+    const store = memoryStore({ talk: smallTalk(400) });
+    const errors: unknown[] = [];
+    const options = { contextWindow: 4_000, reserveOutput: 100, onError: (error: unknown) => errors.push(error) };
+    await alone([], { ...options, store }).conversation.send('Hello?');
+    const load: ConversationStore['load'] = async (id) => {
+      const { messages = [], state } = (await store.load(id)) ?? {};
+      return { messages, state: { ...state, ...damage } as never };
+    };
+    const world = alone([], { ...options, store: { ...store, load } });
+
+    const { report } = await world.conversation.send('Hello again?');
+
+    expect(report.tokens.total).toBeLessThanOrEqual(3_900);
+    expect(JSON.stringify(world.prompts[0]).length).toBeLessThan(25_000);
+    expect(errors).toMatchObject([{ name: 'ConfigurationError', message: expect.stringContaining(path) }]);
+  });
+
+  test('record stores another reply to a stored question in place of the old one', async () => {
+    const store = memoryStore();
+    const { conversation } = alone([], { store });
+    const question = { id: 'q1', ...user('When does the harbour open?') };
+    await conversation.record([question], { text: 'At five.' });
+
+    await conversation.record([question], { text: 'At six.' });
+    expect((await store.load('talk'))?.messages.map(({ content }) => content)).toEqual([question.content, 'At six.']);
+
+    await conversation.send('Thanks.');
+    await conversation.record([question], { text: 'At seven.' }); // not the last one any more: nothing is removed
+    const texts = (await store.load('talk'))?.messages.map(({ content }) => content);
+    expect(texts).toEqual([question.content, 'At six.', 'Thanks.', expect.any(String), 'At seven.']);
+  });
+
+  test('excludes what an edit replaced behind the turn, four messages at a time', async () => {
+    const history = smallTalk(40).map((message, i) => ({ ...message, id: `m${i}` }));
+    const world = chatWorld({ messages: history as MessageInput[] });
+    const conversation = world.open({ store: memoryStore({ talk: history }) });
+    const slow = gate();
+    let [running, most] = [0, 0];
+    world.onRequest(async ({ url }) => {
+      if (!url.includes('/exclude/')) return undefined;
+      most = Math.max(most, ++running);
+      await slow.passed;
+      running -= 1;
+      return undefined;
+    });
+
+    const response = await toResponse(conversation.edit('m0', 'Hello?'));
+    expect(await response.text()).toContain('"type":"turn"'); // although no exclusion has ended
+    slow.open();
+    await conversation.idle();
+
+    expect(most).toBe(4);
+    expect(world.emulator.conversations.get('talk')?.messages.every(({ excluded }) => excluded)).toBe(true);
+  });
+
+  test('excludes and includes a message that the service does not have', async () => {
+    const world = chatWorld();
+    const conversation = world.open();
+    const { messages } = await conversation.send('The password is sesame.');
+    const id = String(messages[0]?.id);
+
+    await conversation.exclude(id);
+    expect(await conversation.search('sesame')).toEqual([]);
+    await conversation.include(id);
+
+    expect(await conversation.search('sesame')).toHaveLength(1);
+    expect(await failureOf(conversation.exclude('unknown'))).toMatchObject({ status: 404 });
+  });
+
+  test('keeps the old reply if the new one fails', async () => {
+    const world = alone([]);
+    await world.conversation.send('Name a harbour.');
+    world.emulator.faults.add({ match: { path: '/v1/chat/*' }, respond: { status: 500 } });
+
+    expect(await failureOf(world.conversation.regenerate().final())).toMatchObject({ status: 500 });
+    await world.conversation.send('Thanks.');
+
+    expect(world.prompts.at(-1)?.messages).toHaveLength(3);
+  });
+
+  test('edits no reply', async () => {
+    const store = memoryStore({ talk: [user('Hello', { id: 'm1' }), { role: 'assistant', content: 'Hi.', id: 'm2' }] });
+    const { conversation, prompts } = alone([], { store });
+
+    expect(await failureOf(conversation.edit('m2', 'Bye.').final())).toMatchObject({
+      issues: [{ path: ['messageId'], message: 'must be the id of a message of the user' }],
+    });
+    expect(prompts).toEqual([]);
+  });
+
+  test('a question is dated when its turn begins, and before its reply', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-05-03T09:00:00Z') });
+    onTestFinished(() => void vi.useRealTimers());
+    const world = chatWorld();
+    world.onRequest(() => void vi.advanceTimersByTime(2_000));
+
+    const { messages } = await world.open({ context: undefined }).send('When does the ferry leave?');
+
+    expect(messages.map(({ createdAt }) => createdAt)).toEqual([
+      '2026-05-03T09:00:00.000Z',
+      '2026-05-03T09:00:02.000Z',
+    ]);
+  });
+
+  test('edits a message: it and all after it are replaced, and forgotten', async () => {
+    const history = [user('The password is sesame.', { id: 'm1' }), user('And the lamp is red.', { id: 'm2' })];
+    const store = memoryStore({ talk: history });
+    const { conversation, prompts } = alone([], { store });
+
+    await conversation.edit('m1', 'The password is secret.').final();
+
+    expect(prompts[0]?.messages).toEqual([{ role: 'user', content: 'The password is secret.' }]);
+    const { messages = [] } = (await store.load('talk')) ?? {};
+    expect(messages).toHaveLength(2);
+    expect(messages[0]).toMatchObject({ role: 'user', content: 'The password is secret.' });
+    expect(await conversation.search('sesame')).toEqual([]);
+    for (const id of ['m2', String(messages[1]?.id)])
+      expect(await failureOf(conversation.edit(id, 'Gone.').final())).toMatchObject({
+        message: expect.stringContaining('messageId: must be the id of a message'),
+      });
+    await conversation.exclude('m1');
+    await conversation.edit('m1', 'The password is not here.').final(); // by the id that the page has
+    expect(prompts[1]?.messages).toEqual([{ role: 'user', content: 'The password is not here.' }]);
+    expect(await conversation.search('password')).toHaveLength(1); // no longer excluded
+  });
+
+  test('forks: the copy has the messages up to one, and both go on by themselves', async () => {
+    const history = [
+      user('One.', { id: 'm1' }),
+      { role: 'assistant', content: 'Two.', id: 'm2' },
+      user('Three.', { id: 'm3' }),
+    ];
+    const store = memoryStore({ talk: history });
+    const { conversation } = alone([], { store });
+
+    const copy = await conversation.fork('m2');
+    await copy.send('Other.');
+
+    expect((await store.load(copy.id))?.messages.map(({ content }) => content).slice(0, 3)).toEqual([
+      'One.',
+      'Two.',
+      'Other.',
+    ]);
+    expect((await store.load('talk'))?.messages).toEqual(history);
+  });
+
+  test('says that messages need ids to be replaced, before anything is sent', async () => {
+    const history = [user('Hello?'), { role: 'assistant', content: 'Hi.' }];
+    const { conversation, prompts } = alone([], { store: { ...memoryStore(), load: () => ({ messages: history }) } });
+
+    expect(await failureOf(conversation.regenerate().final())).toMatchObject({
+      message: 'store.load must return the id of each message: store.append needs them.',
+    });
+    expect(prompts).toEqual([]);
+  });
+
+  test('never saves an older state over a newer one, however slow the store is', async () => {
+    const saved: number[] = [];
+    const slow = gate();
+    const saveState: ConversationStore['saveState'] = async (_, { revision }) => {
+      if (revision === 1) await slow.passed;
+      saved.push(revision);
+    };
+    const { conversation } = alone([user('One.', { id: 'm1' })], { store: { ...memoryStore(), saveState } });
+
+    const both = [conversation.exclude('m1'), conversation.include('m1')];
+    await giveTime(20);
+    slow.open();
+    await Promise.all(both);
+
+    expect(saved).toEqual([1, 2]);
+  });
+
+  test('says what a store lacks', async () => {
+    const { conversation } = alone([], { store: { load: () => ({ messages: [user('Hello?')] }) } });
+
+    expect(await failureOf(conversation.regenerate().final())).toMatchObject({
+      message: 'To replace messages, the store needs append.',
+    });
+  });
+
+  test.each(['', '  \n', []])('rejects an empty input (%j) before anything is sent', async (input) => {
+    const world = alone([]);
+
+    expect(await failureOf(world.conversation.send(input))).toMatchObject({ name: 'RequestValidationError' });
+    expect(await failureOf(world.conversation.stream(input).final())).toMatchObject({ name: 'RequestValidationError' });
+    expect(world.prompts).toEqual([]);
+  });
+});

@@ -1,0 +1,334 @@
+import { toErrorData } from 'context-gateway';
+import {
+  type Conversation,
+  ConversationConflictError,
+  type ConversationMessage,
+  type ConversationStore,
+  type ConversationStoreError,
+  memoryStore,
+} from 'context-gateway/conversation';
+import { describe, expect, test, vi } from 'vitest';
+import { atLength } from '../helpers/endurance.js';
+import { failureOf } from '../helpers/service.js';
+import { alone, user, withEmulator } from './alone.js';
+import { chatWorld, gate } from './world.js';
+
+describe('a conversation in an app', () => {
+  test('needs nothing but load from an app that stores its turns itself', async () => {
+    const messages: ConversationMessage[] = [user('The pier gets a red lamp.')];
+    const world = alone([], { store: { load: () => ({ messages }) } });
+
+    const { messages: turn } = await world.conversation.send('Which lamp?');
+    messages.push(...turn);
+    await world.conversation.send('And?');
+
+    expect(world.prompts.at(-1)?.messages.map(({ role }) => role)).toEqual(['user', 'user', 'assistant', 'user']);
+  });
+
+  test('stores turns with ids and times, or with the ids that append returns', async () => {
+    const store = memoryStore();
+    const { conversation } = alone([], { store });
+    const { messages } = await conversation.send('Hello?');
+
+    expect((await store.load('talk'))?.messages).toEqual(messages);
+    expect(messages).toMatchObject([
+      { id: expect.stringMatching(/.{8}/), createdAt: expect.stringMatching(/^20.+Z$/), role: 'user' },
+      { id: expect.stringMatching(/.{8}/), createdAt: expect.stringMatching(/^20.+Z$/), role: 'assistant' },
+    ]);
+    const ids = ['a', 'b'];
+    const named = alone([], { store: { ...store, append: async () => ids.splice(0, 1) } });
+    expect((await named.conversation.send('Hello?')).messages.map(({ id }) => id)).toEqual(['a', 'b']);
+  });
+
+  test('makes the same compactions, prompts and calibration with one object per request as with one for all', async () => {
+    const play = async (isFresh: boolean) => {
+      const world = chatWorld({ limits: { gateway: 1e6, context: 1e6, compact: 1e6 } });
+      const store = memoryStore();
+      const open = () => world.open({ store: withEmulator(store, world), contextWindow: 1500, reserveOutput: 100 });
+      let conversation = open();
+      for (let turn = 0; turn < atLength(30, 240); turn += 1) {
+        if (isFresh) conversation = open();
+        await conversation.send(
+          `Turn ${turn}: we decided that berth ${turn} is for boats of ${turn % 9} metres, said Ingrid.`,
+        );
+        await conversation.idle();
+      }
+      const { calibration, compaction } = Object((await store.load('talk'))?.state) as Record<string, unknown>;
+      return { prompts: world.prompts, compactions: world.count('compact'), calibration, compaction };
+    };
+
+    const [one, many] = [await play(false), await play(true)];
+
+    expect(one.compactions).toBeGreaterThan(1);
+    expect(many.compactions).toBe(one.compactions);
+    expect(many).toEqual(one);
+  });
+
+  test('runs turns in order, also when two are sent at once', async () => {
+    const world = alone([]);
+    const slow = gate();
+    let first = true;
+    world.onRequest(async ({ url }) => {
+      if (!url.endsWith('/completions') || !first) return undefined;
+      first = false;
+      await slow.passed;
+      return undefined;
+    });
+
+    const both = [world.conversation.send('One?'), world.conversation.stream('Two?').final()];
+    slow.open();
+    await Promise.all(both);
+
+    expect(world.prompts.map(({ messages }) => messages.at(-1)?.content)).toEqual(['One?', 'Two?']);
+    expect(world.prompts[1]?.messages).toHaveLength(3);
+  });
+
+  test('does not wait for a reader who stopped reading', async () => {
+    const world = alone([]);
+    world.emulator.chat.on('story', 'One two three four five six seven.');
+    const reply = world.conversation.stream('Tell a story.')[Symbol.asyncIterator]();
+    await reply.next();
+
+    await world.conversation.send('Next?');
+
+    expect(world.prompts[1]?.messages[1]).toEqual({ role: 'assistant', content: 'One two three four five six seven.' });
+  });
+
+  test('does not wait for a reader who stopped reading a turn that was itself waiting', async () => {
+    const world = alone([]);
+    const first = world.conversation.stream('One?')[Symbol.asyncIterator]();
+    await first.next();
+    const second = world.conversation.stream('Two?')[Symbol.asyncIterator]();
+    const piece = second.next();
+
+    await world.conversation.send('Three?', { deadline: 5_000 });
+
+    expect(await piece).toMatchObject({ done: false });
+    expect(world.prompts[2]?.messages).toHaveLength(5);
+  });
+
+  test('final() in the loop over a reply reads on', async () => {
+    const { conversation, emulator } = alone([]);
+    emulator.chat.on('story', 'One two three four five six seven.');
+    const reply = conversation.stream('Tell a story.');
+    const texts: string[] = [];
+
+    for await (const text of reply) {
+      texts.push(text);
+      await reply.final();
+    }
+
+    expect(texts.join('')).toBe('One two three four five six seven.');
+    expect(texts).toHaveLength(2);
+  });
+
+  test.each([
+    ['send', (talk: Conversation) => talk.send('Two?')],
+    ['stream', (talk: Conversation) => talk.stream('Two?').final()],
+    ['regenerate', (talk: Conversation) => talk.regenerate().final()],
+    ['edit', (talk: Conversation) => talk.edit('m1', 'Two?').final()],
+    ['record', (talk: Conversation) => talk.record('Two?', { text: 'Yes.' })],
+  ])(
+    '%s ends with an error when the disk is full, with the reply if there is one, and everything old is still there',
+    async (name, turn) => {
+      const history = [user('One?', { id: 'm1' }), { role: 'assistant', content: 'Yes.', id: 'm2' }];
+      const store = memoryStore({ talk: history });
+      const full = new Error('The disk is full.');
+      const { conversation, prompts } = alone([], { store: { ...store, append: () => Promise.reject(full) } });
+
+      const error = await failureOf(turn(conversation));
+
+      expect(error).toMatchObject({ name: 'ConversationStoreError', cause: full });
+      const { turn: lost } = error as ConversationStoreError;
+      if (lost !== undefined) expect(lost.messages.at(-1)).toMatchObject({ role: 'assistant', content: lost.text });
+      expect(lost === undefined).toBe(['send', 'stream', 'record'].includes(name));
+      expect(prompts.length).toBe(lost === undefined ? 0 : 1); // without its question, nothing is sent
+      expect((await store.load('talk'))?.messages).toEqual(history);
+      expect(toErrorData(error)).toMatchObject({ status: 500, code: 'conversation_not_stored' });
+    },
+  );
+
+  test('goes on after a turn that could not be stored, with what the store has', async () => {
+    const store = memoryStore();
+    const append = vi.fn(store.append).mockRejectedValueOnce(new Error('The disk is full.'));
+    const world = alone([], { store: { ...store, append } });
+
+    await failureOf(world.conversation.send('One?'));
+    await world.conversation.send('Two?');
+
+    expect(world.prompts[0]?.messages).toEqual([{ role: 'user', content: 'Two?' }]);
+    expect((await store.load('talk'))?.messages).toHaveLength(2);
+  });
+
+  test('a reply without text is in no later prompt', async () => {
+    const { conversation, emulator, prompts } = alone([user('Hello?'), { role: 'assistant', content: ' ' }]);
+    emulator.chat.on('silent', '');
+
+    await conversation.send('Be silent.');
+    await conversation.send('Next?');
+
+    expect(prompts[1]?.messages.map(({ content }) => content)).toEqual(['Hello?', 'Be silent.', 'Next?']);
+  });
+
+  test('loses no turn to another process: a reply follows what was stored since its question', async () => {
+    const store = memoryStore();
+    const one = alone([], { store });
+    const slow = gate();
+    one.onRequest(({ url }) => (url.endsWith('/completions') ? slow.passed : undefined));
+    const turn = one.conversation.send('Mine?');
+    await vi.waitFor(() => expect(one.count('chat')).toBe(1), { timeout: 30_000 });
+
+    const theirs = await alone([], { store }).conversation.send('Theirs?');
+    slow.open();
+    const mine = await turn;
+
+    const stored = (await store.load('talk'))?.messages;
+    expect(stored).toEqual([mine.messages[0], ...theirs.messages, mine.messages[1]]);
+  });
+
+  test('sends no question if another process has stored one since the turn began', async () => {
+    const store = memoryStore();
+    const slow = gate();
+    const append: ConversationStore['append'] = async (...turn) => {
+      await slow.passed;
+      return store.append(...turn);
+    };
+    const tabs = ['Mine?', 'Theirs?'].map((text) => {
+      const world = alone([], { store: { ...store, append } });
+      return { world, end: world.conversation.send(text).catch((error: unknown) => error) };
+    });
+    slow.open();
+    const ends = await Promise.all(tabs.map(({ end }) => end));
+
+    const refused = ends.findIndex((end) => end instanceof Error);
+    expect(ends[refused]).toMatchObject({ name: 'ConversationConflictError', turn: undefined });
+    expect(tabs.map(({ world }) => world.prompts.length)[refused]).toBe(0);
+    expect((await store.load('talk'))?.messages).toHaveLength(2);
+  });
+
+  test.each([
+    { how: 'sent again', again: (talk: Conversation, asked: ConversationMessage[]) => talk.send(asked) },
+    { how: 'answered by regenerate', again: (talk: Conversation) => talk.regenerate().final() },
+    {
+      how: 'recorded with its reply',
+      again: (talk: Conversation, asked: ConversationMessage[]) => talk.record(asked, { text: 'At six.' }),
+    },
+  ])('a question that got no reply is stored, and once only when it is $how', async ({ again }) => {
+    const store = memoryStore();
+    const { conversation, emulator } = alone([], { store });
+    const asked = [user('When does the harbour open?', { id: 'q' })];
+    emulator.faults.add({ match: { path: '/v1/chat/*' }, respond: { status: 500 } });
+
+    await failureOf(conversation.send(asked));
+    const before = (await store.load('talk'))?.messages;
+    await again(alone([], { store }).conversation, asked);
+
+    expect(before?.map(({ id }) => id)).toEqual(['q']);
+    expect((await store.load('talk'))?.messages).toMatchObject([{ id: 'q', role: 'user' }, { role: 'assistant' }]);
+  });
+
+  test('a question without a reply goes with the next one', async () => {
+    const { conversation, emulator, prompts } = alone([]);
+    emulator.faults.add({ match: { path: '/v1/chat/*' }, respond: { status: 500 } });
+
+    await failureOf(conversation.send('When does the harbour open?'));
+    await conversation.send('And the pier?');
+
+    expect(prompts.at(-1)?.messages.map(({ content }) => content)).toEqual([
+      'When does the harbour open?',
+      'And the pier?',
+    ]);
+  });
+
+  test('record without a reply stores the input alone, and once', async () => {
+    const store = memoryStore();
+    const { conversation } = alone([], { store });
+    const asked = [user('When does the harbour open?', { id: 'q' })];
+
+    await conversation.record(asked);
+    await conversation.record(asked);
+
+    expect((await store.load('talk'))?.messages).toMatchObject([{ id: 'q', content: asked[0]?.content }]);
+    await conversation.record(asked, { text: 'At six.' });
+    expect((await store.load('talk'))?.messages).toHaveLength(2);
+  });
+
+  test.each([
+    { because: 'with our ids', idOf: (id: string) => id },
+    { because: 'with ids of the database', idOf: (id: string) => `row-${id}` },
+  ])('an append that was committed, and whose response was lost, stores nothing twice: $because', async ({ idOf }) => {
+    const store = memoryStore();
+    const append: ConversationStore['append'] = async (id, messages, place) => {
+      await store.append(
+        id,
+        messages.map((one) => ({ ...one, id: idOf(one.id) })),
+        place,
+      );
+      throw new Error('Connection terminated unexpectedly');
+    };
+    const { conversation } = alone([], { store: { ...store, append } });
+
+    const turns = [await conversation.send('One?'), await conversation.send('Two?')];
+
+    const stored = (await store.load('talk'))?.messages;
+    expect(stored).toEqual(turns.flatMap(({ messages }) => messages));
+    expect(stored).toHaveLength(4);
+  });
+
+  test.each([
+    { what: 'a question', reply: undefined, count: 2 },
+    { what: 'a turn', reply: { text: 'Noted.' }, count: 3 },
+  ])('records $what after a message that another process stores at the same time', async ({ reply, count }) => {
+    const store = memoryStore();
+    const theirs = { id: 'theirs', role: 'user', content: 'Theirs?', createdAt: '2026-01-15T10:00:00.000Z' };
+    const append = vi.fn(store.append).mockImplementationOnce((id, messages, place) => {
+      store.append(id, [theirs], place); // a moment earlier
+      return store.append(id, messages, place);
+    });
+    const { conversation } = alone([], { store: { ...store, append } });
+
+    await conversation.record('Mine?', reply);
+
+    const texts = ((await store.load('talk'))?.messages ?? []).map(({ content }) => content);
+    expect(texts).toEqual(['Theirs?', 'Mine?', 'Noted.'].slice(0, count));
+  });
+
+  test('a conflict whose store then fails to load is an error with the reply', async () => {
+    const store = memoryStore();
+    let isDown = false;
+    const append: ConversationStore['append'] = (id, messages, place) => {
+      isDown = messages[0]?.role === 'assistant';
+      if (isDown) throw new ConversationConflictError();
+      return store.append(id, messages, place);
+    };
+    const load: ConversationStore['load'] = (id) => {
+      if (isDown) throw new Error('The database is away.');
+      return store.load(id);
+    };
+    const { conversation } = alone([], { store: { ...store, append, load } });
+
+    const error = await failureOf(conversation.send('Hello?'));
+
+    expect(error).toMatchObject({ name: 'ConversationConflictError', turn: { text: expect.stringMatching(/./) } });
+  });
+
+  test('messages of one input have times that rise', async () => {
+    const { conversation } = alone([]);
+
+    const { messages } = await conversation.send([user('One.'), user('Two.'), user('Three?')]);
+
+    const times = messages.slice(0, 3).map(({ createdAt }) => Date.parse(createdAt));
+    expect(times).toEqual([...new Set(times)].sort((a, b) => a - b));
+    expect(times).toHaveLength(3);
+  });
+
+  test('what memoryStore returns cannot change what it has stored', async () => {
+    const store = memoryStore({ talk: [user('Hello.', { id: 'm1' })] });
+    const { messages = [] } = (await store.load('talk')) ?? {};
+
+    expect(() => Object.assign(messages[0] as object, { content: 'Changed.' })).toThrow(TypeError);
+    (messages as unknown[]).length = 0;
+
+    expect((await store.load('talk'))?.messages).toMatchObject([{ content: 'Hello.' }]);
+  });
+});

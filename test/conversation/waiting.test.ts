@@ -1,0 +1,214 @@
+import { type ConversationStore, memoryStore } from 'context-gateway/conversation';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { failureOf } from '../helpers/service.js';
+import { alone } from './alone.js';
+import { chatWorld, gate } from './world.js';
+
+describe('a turn that waits', () => {
+  test.each([
+    { options: { deadline: 50 }, error: 'APITimeoutError' },
+    { options: { timeout: 50 }, error: 'APITimeoutError' },
+    { options: { signal: AbortSignal.timeout(50) }, error: 'AbortError' },
+  ])('a turn that waits for a store that hangs ends with $error after $options', async ({ options, error }) => {
+    const { conversation } = alone([], { store: { load: () => new Promise(() => {}) } });
+
+    expect(await failureOf(conversation.send('Hello?', options))).toMatchObject({ name: error });
+  });
+
+  test.each([{ deadline: 50 }, { timeout: 50, maxRetries: 0 }])('for the context ends after %j', async (options) => {
+    const world = chatWorld();
+    const never = gate();
+    world.onRequest(({ url }) => (url.includes('/api/') ? never.passed : undefined));
+
+    expect(await failureOf(world.open().send('Hello?', options))).toMatchObject({ name: 'APITimeoutError' });
+    never.open();
+  });
+
+  test.each([
+    { maxRetries: 0, reads: 1 },
+    { maxRetries: 1, reads: 2 },
+  ])(
+    'a turn that waits for the context repeats its read as often as its maxRetries says: $maxRetries',
+    async ({ maxRetries, reads }) => {
+      const world = chatWorld();
+      world.onRequest(({ url }) =>
+        url.endsWith('/api/context/talk') || url.includes('/api/context?')
+          ? new Response('{}', { status: 503, headers: { 'retry-after': '0' } })
+          : undefined,
+      );
+
+      await failureOf(world.open().send('Hello?', { maxRetries }));
+
+      expect(world.count('context')).toBe(reads);
+    },
+  );
+
+  test('a turn that waits for the turn before ends with its own deadline', async () => {
+    const world = alone([]);
+    const slow = gate();
+    world.onRequest(({ url }) => (url.endsWith('/completions') ? slow.passed : undefined));
+    const first = world.conversation.send('One?');
+
+    const error = await failureOf(world.conversation.send('Two?', { deadline: 50 }));
+    slow.open();
+    await first;
+
+    expect(error).toMatchObject({ name: 'APITimeoutError', message: expect.stringContaining('The previous turn') });
+    expect(world.prompts).toHaveLength(1);
+  });
+
+  /** Sends a turn with a store in which one function hangs, and lets 31 seconds pass, or aborts and lets 5 pass. */
+  async function hanging(name: 'question' | 'reply' | 'saveState', limit: 'deadline' | 'timeout' | 'signal') {
+    const store = memoryStore();
+    const hangs = vi.fn(() => new Promise<never>(() => {}));
+    const onError = vi.fn();
+    const append: ConversationStore['append'] = (id, messages, place) => {
+      const isIt = messages[0]?.role === (name === 'question' ? 'user' : 'assistant');
+      return isIt ? hangs() : store.append(id, messages, place);
+    };
+    const hanging = name === 'saveState' ? { saveState: hangs } : { append };
+    const world = alone([], { store: { ...store, ...hanging }, onError });
+    const stop = new AbortController();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const options = limit === 'signal' ? { signal: stop.signal } : { [limit]: 30_000 };
+    const turn = world.conversation.send('One?', options).catch((error: unknown) => error);
+    await vi.waitFor(() => expect(hangs).toHaveBeenCalled(), { timeout: 30_000 });
+    if (limit === 'signal') stop.abort();
+    await vi.advanceTimersByTimeAsync(limit === 'signal' ? 5_000 : 31_000);
+    return { end: await turn, store, onError };
+  }
+
+  test.each([
+    { limit: 'deadline', cause: 'APITimeoutError' },
+    { limit: 'timeout', cause: 'APITimeoutError' },
+    { limit: 'signal', cause: 'AbortError' },
+  ] as const)('a turn that waits for the append of its reply ends with its $limit', async ({ limit, cause }) => {
+    const { end } = await hanging('reply', limit);
+
+    expect(end).toMatchObject({
+      name: 'ConversationStoreError',
+      cause: { name: cause },
+      turn: { text: expect.stringMatching(/./) },
+    });
+  });
+
+  test.each([
+    {
+      limit: 'deadline',
+      error: { name: 'ConversationStoreError', cause: { name: 'APITimeoutError' }, turn: undefined },
+    },
+    {
+      limit: 'timeout',
+      error: { name: 'ConversationStoreError', cause: { name: 'APITimeoutError' }, turn: undefined },
+    },
+    { limit: 'signal', error: { name: 'ConversationStoreError', cause: { name: 'AbortError' } } },
+  ] as const)('a turn that waits for the append of its question ends with its $limit', async ({ limit, error }) => {
+    expect((await hanging('question', limit)).end).toMatchObject(error);
+  });
+
+  test.each(['deadline', 'timeout', 'signal'] as const)(
+    'a turn that waits for a store whose saveState hangs ends with its %s, and is stored',
+    async (limit) => {
+      const { end, store, onError } = await hanging('saveState', limit);
+
+      expect(end).toMatchObject({ stopped: false, text: expect.stringMatching(/./) });
+      expect(onError).toHaveBeenCalledOnce();
+      expect((await store.load('talk'))?.messages).toHaveLength(2);
+    },
+  );
+
+  test('a turn that waits for a store after it was stopped has five seconds', async () => {
+    const stop = new AbortController();
+    const store = memoryStore();
+    const append: ConversationStore['append'] = (id, messages, place) =>
+      messages[0]?.role === 'user' ? store.append(id, messages, place) : new Promise(() => {});
+    const { conversation, emulator } = alone([], { store: { ...store, append } });
+    emulator.chat.on('story', 'One two three four five six seven.');
+    const reply = conversation.stream('Tell a story.', { signal: stop.signal });
+    const texts = reply[Symbol.asyncIterator]();
+    await texts.next();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    let hasEnded = false;
+    const end = failureOf(reply.final()).finally(() => {
+      hasEnded = true;
+    });
+
+    stop.abort();
+    await vi.advanceTimersByTimeAsync(4_900);
+    expect(hasEnded).toBe(false);
+    await vi.advanceTimersByTimeAsync(200);
+
+    expect(await end).toMatchObject({ name: 'ConversationStoreError', turn: { stopped: true } });
+  });
+
+  test('a turn that waits for nothing: record() of a conversation that is closed, although the service hangs', async () => {
+    const world = chatWorld();
+    const never = gate();
+    const store = memoryStore();
+    const conversation = world.open({ store });
+    world.onRequest(({ url }) => (url.includes('/api/') ? never.passed : undefined));
+
+    const recorded = conversation.record('Hello?', { text: 'Hi.' });
+    await vi.waitFor(async () => expect((await store.load('talk'))?.messages).toHaveLength(2), 10_000);
+    await conversation[Symbol.asyncDispose]();
+    await recorded;
+
+    never.open();
+  });
+
+  test('record() of a conversation that is closed has five seconds for a store that hangs', async () => {
+    const world = chatWorld();
+    const append = vi.fn(() => new Promise<never>(() => {}));
+    const conversation = world.open({ store: { ...memoryStore(), append } });
+    const recorded = failureOf(conversation.record('Hello?', { text: 'Hi.' }));
+    await vi.waitFor(() => expect(append).toHaveBeenCalled());
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    let hasEnded = false;
+
+    const end = conversation[Symbol.asyncDispose]().finally(() => {
+      hasEnded = true;
+    });
+    await vi.advanceTimersByTimeAsync(4_900);
+    expect(hasEnded).toBe(false);
+    await vi.advanceTimersByTimeAsync(200);
+    await end;
+
+    expect(await recorded).toMatchObject({ name: 'ConversationStoreError' });
+  });
+
+  test('a turn that waits for a context read in the background ends with close()', async () => {
+    const world = chatWorld();
+    const never = gate();
+    const conversation = world.open();
+    world.onRequest(({ url }) => (url.includes('/api/') ? never.passed : undefined));
+
+    conversation.compactWhenDue();
+    conversation.close();
+    await conversation.idle();
+
+    never.open();
+  });
+
+  test('a turn that waits for a silent model ends its request when the reply is left', async () => {
+    const world = alone([]);
+    world.emulator.faults.add({
+      match: { path: '/v1/chat/*' },
+      respond: { type: 'cutStream', afterEvents: 3, how: 'stall' },
+    });
+    let aborted = false;
+    world.onRequest((request) => {
+      request.signal.addEventListener('abort', () => {
+        aborted = true;
+      });
+    });
+    const reply = world.conversation.stream('Hello?')[Symbol.asyncIterator]();
+    await reply.next();
+    void reply.next();
+    await reply.return?.();
+
+    expect(aborted).toBe(true);
+  });
+});
