@@ -83,6 +83,7 @@ async function open(address: string, width = 390): Promise<Page> {
   tab.setDefaultTimeout(60_000);
   await tab.setViewport({ width, height: 800 });
   await tab.goto(address);
+  await tab.waitForSelector('textarea:enabled');
   return tab;
 }
 
@@ -90,7 +91,14 @@ async function send(tab: Page, text: string): Promise<void> {
   await tab.focus('textarea');
   await tab.keyboard.sendCharacter(text); // at once, not key by key
   await tab.keyboard.press('Enter');
-  await tab.waitForSelector('ol[aria-busy=false]');
+  // The list is not busy before the page has seen the key, either.
+  await tab.waitForFunction(
+    (words) =>
+      [...document.querySelectorAll('li.user p')].at(-1)?.textContent === words &&
+      document.querySelector('ol[aria-busy=false]') !== null,
+    {},
+    text,
+  );
 }
 
 /** Sends a message to the server, as the page does, but without the page. */

@@ -35,13 +35,19 @@ input.addEventListener('keydown', (event) => {
   event.preventDefault();
   if (writing === undefined) form.requestSubmit();
 });
-void load();
+void begin();
+
+/** What is written before the list has come would not be in it. */
+async function begin(): Promise<void> {
+  await load().catch(() => new Promise((resolve) => setTimeout(resolve, 1_000)).then(begin));
+}
 
 /** Shows what the server has, and the reply that is being written, from its start. */
 async function load(): Promise<void> {
   const { messages, isRunning } = await (await fetch(url)).json();
   list.replaceChildren();
   for (const message of messages) show(message, messages);
+  input.disabled = false;
   if (!isRunning) return setWriting(undefined);
   const response = await fetch(`${url}/reply`);
   if (response.status === 204) return load(); // the reply has ended meanwhile
