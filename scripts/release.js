@@ -3,25 +3,27 @@
  * provenance. `--no-verify` leaves out `npm run verify`. Writes an SBOM of each package (CycloneDX) into this folder, to
  * attach to the release.
  */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
 import { sbomOf } from './sbom.js';
 
-const publish = process.argv.includes('--publish');
+const { values } = parseArgs({
+  options: { publish: { type: 'boolean' }, 'dry-run': { type: 'boolean' }, 'no-verify': { type: 'boolean' } },
+});
+const { publish = false } = values;
+if (publish === (values['dry-run'] ?? false)) throw new Error('Pass either --dry-run or --publish.');
+/** Stands in package.json and in the pages until an organisation owns the repository. */
+const PLACEHOLDERS = ['context-gateway/context-gateway', 'context-gateway.github.io'];
 const run = (...args) => execFileSync(args[0], args.slice(1), { stdio: 'inherit' });
 const git = (...args) => execFileSync('git', args, { encoding: 'utf8' }).trim();
 const read = (path) => JSON.parse(readFileSync(path, 'utf8'));
 
 const { version, repository } = read('package.json');
-const address = /github\.com\/[\w.-]+\/[\w-]+/.exec(repository.url)[0];
 const tags = git('tag', '--points-at', 'HEAD').split('\n');
 const tagged = git('tag', '--list', `v${version}`) !== '';
-const elsewhere = git('grep', '-lE', String.raw`github\.com/[A-Za-z0-9.-]+/context-gateway\b`)
-  .split('\n')
-  .filter((file) => {
-    const all = readFileSync(file, 'utf8').match(/github\.com\/[\w.-]+\/context-gateway\b/g) ?? [];
-    return all.some((one) => one !== address);
-  });
+/** Files that still name the placeholder, although package.json names another repository. */
+const elsewhere = repository.url.includes(`/${PLACEHOLDERS[0]}.git`) ? [] : filesWith(PLACEHOLDERS);
 const problems = [
   git('status', '--porcelain') !== '' && 'the working tree has changes',
   read('emulator/package.json').version !== version && `the emulator is not ${version}`,
@@ -29,17 +31,16 @@ const problems = [
     readFileSync('CHANGELOG.md', 'utf8'),
   ) && `CHANGELOG.md has no "## ${version} (date)"`,
   (publish || tagged) && !tags.includes(`v${version}`) && `the tag v${version} is not this commit's`,
-  publish && process.env.CI === undefined && 'provenance needs CI',
+  publish && !process.env.GITHUB_REPOSITORY && 'provenance needs GitHub Actions',
   publish &&
-    process.env.GITHUB_REPOSITORY !== undefined &&
-    !address.endsWith(`/${process.env.GITHUB_REPOSITORY}`) &&
-    `the repository in package.json is ${address}`,
-  ...elsewhere.map((file) => `${file} names another repository than package.json`),
+    !repository.url.includes(`/${process.env.GITHUB_REPOSITORY}`) &&
+    `the repository in package.json is ${repository.url}`,
+  ...elsewhere.map((file) => `${file} names the placeholder of the repository`),
 ].filter(Boolean);
 for (const problem of problems) console.error(`Not ready: ${problem}.`);
 if (problems.length > 0) process.exit(1);
 
-if (!process.argv.includes('--no-verify')) run('npm', 'run', 'verify');
+if (!values['no-verify']) run('npm', 'run', 'verify');
 run('npm', 'run', 'build', '--silent');
 run('node', 'scripts/tarball.js');
 const how = publish ? ['--provenance'] : ['--dry-run'];
@@ -49,4 +50,10 @@ for (const [name, folder, workspace] of [
 ]) {
   writeFileSync(`${name}-${version}.cdx.json`, sbomOf(folder));
   run('npm', 'publish', '--ignore-scripts', '--access', 'public', ...how, ...workspace);
+}
+
+function filesWith(texts) {
+  const patterns = texts.flatMap((one) => ['-e', one]);
+  const { stdout } = spawnSync('git', ['grep', '-lF', ...patterns, '--', ':!scripts/release.js'], { encoding: 'utf8' });
+  return stdout.split('\n').filter(Boolean); // none is no error
 }

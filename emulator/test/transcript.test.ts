@@ -16,6 +16,11 @@ describe('a pasted conversation', () => {
       messages: ['user: Two things: a and b.\nNote: c.', 'assistant: Fine.'],
     },
     { what: 'text without roles', text: 'Hello.\nAnna: Hi.', messages: ['user: Hello.\nAnna: Hi.'] },
+    {
+      what: 'a time in brackets',
+      text: '[10:32] Hello.\nAssistant: Hi.',
+      messages: ['user: [10:32] Hello.', 'assistant: Hi.'],
+    },
     { what: 'a role without a text', text: 'User:\n\nAssistant: Hi.', messages: ['assistant: Hi.'] },
     { what: 'nothing', text: ' \n', messages: [] },
     {
@@ -43,7 +48,7 @@ describe('a pasted conversation', () => {
     { text: '{}', says: 'an array of messages' },
     { text: '[{ "role": "wizard", "content": "x" }]', says: 'Message 1 has the role "wizard"' },
     { text: '[{ "role": "user", "content": 5 }]', says: 'a text as content' },
-    { text: '[null]', says: 'Message 1' },
+    { text: '[{ "role": "user", "content": "x" }, null]', says: 'Message 2' },
   ])('that cannot be read is an error: $text', ({ text, says }) => {
     expect(() => readTranscript(text)).toThrow(says);
   });

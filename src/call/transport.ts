@@ -18,6 +18,7 @@ import { type ClientOptions, DEFAULTS } from '../request/client-options.js';
 import { type EndpointSource, prepare } from '../request/request.js';
 import {
   checkRequestOptions,
+  parseOptionsSchema,
   type RequestOptions,
   requestOptionsSchema,
   type SchemaOptions,
@@ -71,13 +72,13 @@ export class Transport {
       if (schema === undefined || content !== undefined) response.check(documented, body);
       ignoreErrors(() => call?.reporter?.completed(completionFacts(body)));
       if (schema === undefined) return unwrap(body);
-      const value = content === undefined ? unwrap(body) : content(body);
+      const value = (content ?? unwrap)(body);
       // A caller's schema may be slow, but it does not extend the call's time limits.
       const parsed = await timeouts.wait(applySchema(schema, value, body, (text) => redactor.quote(text)));
       return content === undefined ? (parsed as T) : unwrap(body, parsed);
     };
-    const takesSchema = undocumented || content !== undefined;
-    return this.#call(endpoint, options, takesSchema ? schemaOptionsSchema : requestOptionsSchema, read, false);
+    const mayHaveSchema = undocumented ? schemaOptionsSchema : requestOptionsSchema;
+    return this.#call(endpoint, options, content === undefined ? mayHaveSchema : parseOptionsSchema, read, false);
   }
 
   /** Sends a request and returns the open response. Its reader ends the call. */

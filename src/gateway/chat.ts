@@ -10,7 +10,7 @@ import type { StreamForm } from '../stream/chunk.js';
 import type { ChatCompletionStream } from '../stream/completion-stream.js';
 import { openStream } from '../stream/open.js';
 import type { StandardSchema } from '../validation/validate.js';
-import type { ChatCompletion } from '../wire/completions.js';
+import type { ChatCompletion, ChatCompletionChoice } from '../wire/completions.js';
 import type { CompletionTypes, ExtendedTypes } from '../wire/form.js';
 
 /** A completion whose reply is JSON: `parsed` is what the schema made of it. */
@@ -87,7 +87,8 @@ export class ChatCompletions<Types extends ExtendedTypes = CompletionTypes> exte
    * Schema](https://standardschema.dev) such as one of zod. Returns the completion with `parsed`, the reply of the first choice.
    * `POST /v1/chat/completions`
    *
-   * The schema is not sent: tell the model to reply in JSON; with `completions: extended`, also by `response_format`.
+   * The schema is not sent: tell the model to reply in JSON; with `completions: extended`, also by `response_format`. A fence
+   * around the JSON is removed. The default `timeout` is 600 s.
    *
    * @throws {RequestValidationError} when an argument is invalid, or with `stream: true`; nothing was sent
    * @throws {ResponseValidationError} when the reply is not JSON or does not match; its `body` is the completion
@@ -105,22 +106,21 @@ export class ChatCompletions<Types extends ExtendedTypes = CompletionTypes> exte
    * ```
    */
   parse<T>(
-    params: Types['params'] & { stream?: false | undefined },
+    params: Types['params'],
     options: RequestOptions & { schema: StandardSchema<T> },
   ): APIPromise<ParsedChatCompletion<T, Types['completion']>> {
     const form = this.#form;
     return this.transport.request(
       () => {
         if (asksForStream(params)) throw badArgument(['stream'], 'must be false');
-        if (options?.schema === undefined) throw badArgument(['options', 'schema'], 'is missing');
         return endpointOf(form, params);
       },
       {
         schema: form.completion,
-        content: (body) => parsedReply(form.complete(body)),
+        content: parsedReply,
         unwrap: (body, parsed) => ({ ...form.complete(body), parsed: parsed as T }),
       },
-      options,
+      options ?? {}, // a missing schema is an error
     );
   }
 }
@@ -130,16 +130,17 @@ function endpointOf<Types extends ExtendedTypes>({ params: accepts }: StreamForm
 }
 
 /** The fence that many models put around JSON. */
-const FENCE = /^\s*```\w*\s([\s\S]*)```\s*$/;
+const FENCE = /^\s*```[^\n{[]{0,40}([\s\S]*)```\s*$/;
 
 /** The reply of the first choice, which must be JSON. @throws {ResponseValidationError} when it is not */
-function parsedReply(completion: ExtendedTypes['completion']): unknown {
-  const choice = completion.choices[0];
-  const text = choice?.message.content;
-  const value = tryJson((text ?? '').replace(FENCE, '$1'));
+function parsedReply(completion: unknown): unknown {
+  // With `validation: 'report'`, the completion may have any form.
+  const choice = (completion as Partial<ChatCompletion> | null)?.choices?.[0] as Partial<ChatCompletionChoice> | null;
+  const content: unknown = choice?.message?.content;
+  const value = typeof content === 'string' ? tryJson(content.replace(FENCE, '$1')) : undefined;
   if (value !== undefined) return value;
-  const reason = choice?.finish_reason === 'length' ? 'it ended at max_tokens' : 'it is other text';
-  throw new ResponseValidationError(`The reply is not JSON: ${reason}.`, { body: completion });
+  const reason = choice?.finish_reason === 'length' ? ': it ended at max_tokens' : '';
+  throw new ResponseValidationError(`The reply is not JSON${reason}.`, { body: completion });
 }
 
 /** Reads one field before the arguments are checked. The check reports what is wrong with them. */

@@ -74,10 +74,11 @@ export function matches(schema: ZodMiniType, value: unknown): boolean {
   return z.validate(used.schema, value);
 }
 
-/** Deno repeats a POST itself when a kept connection breaks before the response, unless its body is a stream. */
+/** Deno repeats a POST itself when a kept connection breaks before the response, but not one with a Blob. */
 function sentOnce(request: OutgoingRequest): ReturnType<typeof requestInit> {
   const init = requestInit(request);
-  return typeof init.body === 'string' ? { ...init, body: new Blob([init.body]).stream(), duplex: 'half' } : init;
+  const isPlain = request.method === 'POST' && typeof request.body !== 'object';
+  return isPlain ? { ...init, body: new Blob([request.body ?? '']) } : init;
 }
 
 class NodeEngine implements Engine {

@@ -55,13 +55,21 @@ export const requestOptionsSchema = /* @__PURE__ */ z.strictObject({
   ),
 });
 
+const standardSchema = /* @__PURE__ */ z.custom<StandardSchema<unknown>>(
+  (value) => isFunction((value as Partial<StandardSchema<unknown>> | null)?.['~standard']?.validate),
+  'must be a Standard Schema (zod, valibot, arktype)',
+);
+
 /** Options of calls whose response is not documented. */
 export const schemaOptionsSchema = /* @__PURE__ */ z.strictObject({
-  schema: /* @__PURE__ */ option<StandardSchema<unknown>>(
-    (value) => isFunction((value as Partial<StandardSchema<unknown>> | null)?.['~standard']?.validate),
-    'must be a Standard Schema (zod, valibot, arktype)',
-  ),
+  schema: /* @__PURE__ */ z.optional(standardSchema),
   ...requestOptionsSchema.shape,
+});
+
+/** Options of a call that needs a schema. */
+export const parseOptionsSchema = /* @__PURE__ */ z.strictObject({
+  ...schemaOptionsSchema.shape,
+  schema: standardSchema,
 });
 
 /** Options of uploads. */

@@ -41,7 +41,7 @@ export async function applySchema<T>(
   let issues: ValidationIssue[];
   try {
     const result = await schema['~standard'].validate(value);
-    if (result.issues === undefined) return result.value;
+    if (result.issues === undefined) return await result.value; // a promise may reject
     issues = result.issues.slice(0, MAX_ISSUES).map(({ path = [], message }) => ({
       path: path.map((step) => {
         const key = (step as { key?: unknown } | null)?.key ?? step;

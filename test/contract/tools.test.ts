@@ -186,6 +186,8 @@ describe('a reply in JSON', () => {
   test.each([
     '```json\n{"high":"12:00","metres":3.5}\n```',
     '```\n{"high":"12:00","metres":3.5}\n```\n',
+    '```json{"high":"12:00","metres":3.5}```',
+    '``` application/json\n{"high":"12:00","metres":3.5}\n```',
     '\n{"high":"12:00","metres":3.5}',
   ])('a reply in JSON may have a fence around it: %j', async (reply) => {
     world.emulator.chat.on('tide', reply);
@@ -200,15 +202,15 @@ describe('a reply in JSON', () => {
   });
 
   test.each([
-    { reply: 'At noon.', message: 'it is other text' },
-    { reply: { content: '{"high":', finish_reason: 'length' }, message: 'it ended at max_tokens' },
-    { reply: '', message: 'it is other text' },
-  ])('a reply in JSON that is not JSON is an error: $message', async ({ reply, message }) => {
+    { reply: 'At noon.', message: '' },
+    { reply: { content: '{"high":', finish_reason: 'length' }, message: ': it ended at max_tokens' },
+    { reply: '', message: '' },
+  ])('a reply in JSON that is not JSON is an error: $reply', async ({ reply, message }) => {
     world.emulator.chat.on('tide', reply);
     const error = await failureOf(ask(Tide));
 
     expect(error).toBeInstanceOf(ResponseValidationError);
-    expect(String(error)).toContain(`The reply is not JSON: ${message} (POST`);
+    expect(String(error)).toContain(`The reply is not JSON${message} (POST`);
   });
 
   test('still has its tokens in the done event', async () => {
@@ -232,8 +234,13 @@ describe('a reply in JSON', () => {
       options: { schema: Tide },
       says: 'stream: must be false',
     },
-    { what: 'a call without a schema', params: {}, options: {}, says: 'schema: is missing' },
-    { what: 'a call without options', params: {}, options: undefined, says: 'schema: is missing' },
+    { what: 'a call without a schema', params: {}, options: {}, says: 'schema: must be a Standard Schema' },
+    {
+      what: 'a call without options',
+      params: {},
+      options: undefined,
+      says: 'schema: must be a Standard Schema',
+    },
     { what: 'a schema that is none', params: {}, options: { schema: {} }, says: 'schema: must be a Standard Schema' },
   ])('$what is rejected before anything is sent', async ({ params, options, says }) => {
     const messages = [{ role: 'user', content: 'When is the tide?' }];
@@ -243,6 +250,40 @@ describe('a reply in JSON', () => {
     expect(error).toBeInstanceOf(RequestValidationError);
     expect(String(error)).toContain(says);
     expect(world.emulator.requests).toHaveLength(0);
+  });
+
+  test.each([
+    { choices: null },
+    { choices: [{ index: 0, message: null }] },
+    { choices: [{ index: 0, message: { role: 'assistant', content: [{ type: 'text', text: '{}' }] } }] },
+    'text',
+  ])('a reply that is only reported as invalid is an error with its body: %j', async (body) => {
+    for (const completions of [undefined, extended]) {
+      const fetch = async () => Response.json(body);
+      const gateway = world.gateway({ fetch, validation: 'report', completions: completions as typeof extended });
+      const messages = [{ role: 'user', content: 'When is the tide?' }];
+      const error = await failureOf(gateway.chat.completions.parse({ model, messages }, { schema: Tide }));
+
+      expect(error).toBeInstanceOf(ResponseValidationError);
+      expect(error).toMatchObject({ body });
+    }
+  });
+
+  test('a schema must be an own option, as what is inherited is not read', async () => {
+    const messages = [{ role: 'user', content: 'When is the tide?' }];
+    const options = Object.create({ schema: Tide });
+    const error = await failureOf(world.gateway().chat.completions.parse({ model, messages }, options));
+
+    expect(error).toBeInstanceOf(RequestValidationError);
+  });
+
+  test('a schema whose value rejects is an error with the completion', async () => {
+    world.emulator.chat.on('tide', { json: { high: '12:00' } });
+    const validate = () => ({ value: Promise.reject(new TypeError('no')) });
+    const schema = { '~standard': { version: 1, vendor: 'v', validate } } as const;
+    const error = await failureOf(ask(schema));
+
+    expect(error).toMatchObject({ name: 'ResponseValidationError', body: { object: 'chat.completion' } });
   });
 
   test('create takes no schema', async () => {

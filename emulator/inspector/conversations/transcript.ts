@@ -9,7 +9,7 @@ const LABEL = /^(user|assistant|system):[ \t]*(.*)$/i;
  */
 export function readTranscript(text: string): MessageInput[] {
   const trimmed = text.trim();
-  if (/^[[{]/.test(trimmed)) return fromJson(trimmed);
+  if (/^(\[\s*[{\]]|\{\s*["}])/.test(trimmed)) return fromJson(trimmed); // not [10:32] or { an aside }
   const messages: MessageInput[] = [];
   for (const line of trimmed.split(/\r?\n/)) {
     const [, role, content = ''] = LABEL.exec(line) ?? [];
@@ -30,10 +30,9 @@ function fromJson(text: string): MessageInput[] {
   if (!Array.isArray(messages)) throw new Error('The JSON must be an array of messages, or an object with "messages".');
   return messages.map((message, i) => {
     const { role, content } = Object(message);
-    if (!['user', 'assistant', 'system'].includes(role) || typeof content !== 'string')
-      throw new Error(
-        `Message ${i + 1} has the role ${JSON.stringify(role)}; it needs user, assistant or system, and a text as content.`,
-      );
+    if (!['user', 'assistant', 'system'].includes(role))
+      throw new Error(`Message ${i + 1} has the role ${JSON.stringify(role)}; it needs user, assistant or system.`);
+    if (typeof content !== 'string') throw new Error(`Message ${i + 1} needs a text as content.`);
     return message;
   });
 }
