@@ -67,7 +67,7 @@ describe('the documentation', () => {
 
   test.runIf(AT_LENGTH)("its tests for Node's runner pass unchanged", async () => {
     const files = tests('node:test');
-    const { code, text } = await runNode(['--test', ...files.map((file) => join(folder, `${file}.mjs`))]);
+    const { code, text } = await runNode(['--test', ...files.map((file) => join(folder, `${file}.mjs`))], folder); // they may write files
 
     expect(code, text).toBe(0);
     expect(text).toContain(`pass ${files.length}`);

@@ -35,10 +35,10 @@ export interface Ended {
 }
 
 /** Runs Node in the project's folder, without the variables that would tell a test runner that it runs inside another. */
-export function runNode(args: readonly string[]): Promise<Ended> {
+export function runNode(args: readonly string[], cwd?: string): Promise<Ended> {
   const { VITEST: _, NODE_TEST_CONTEXT: __, ...env } = process.env;
   return new Promise((settle) => {
-    execFile(process.execPath, args, { env: { ...env, NO_COLOR: '1' } }, (error, out, err) =>
+    execFile(process.execPath, args, { cwd, env: { ...env, NO_COLOR: '1' } }, (error, out, err) =>
       settle({ code: Number(error?.code ?? 0), text: out + err }),
     );
   });
