@@ -1,4 +1,3 @@
-import { openSync, readSync } from 'node:fs';
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { AT_LENGTH } from '../../test/helpers/endurance.js';
@@ -7,6 +6,7 @@ import { extract } from '../src/context/compaction/candidates.js';
 import { compact } from '../src/context/compaction/compact.js';
 import { LanguageLoader } from '../src/text/language.js';
 import { callsTo, openStream, testEmulator } from './support.js';
+import { threadTime } from './thread-time.js';
 
 const language = await new LanguageLoader().load();
 
@@ -109,17 +109,6 @@ const TALK = [
   'Which team should own module # after the launch of release #?',
   'That is what I heard from the people in room #: the engine of bridge # was repaired twice this year.',
 ];
-
-/** CPU time of this thread in milliseconds; wall-clock time if the system does not report it. */
-const threadTime = (): (() => number) => {
-  try {
-    const file = openSync('/proc/thread-self/schedstat', 'r');
-    const text = Buffer.alloc(64);
-    return () => Number(text.toString('latin1', 0, readSync(file, text, 0, 64, 0)).split(' ')[0]) / 1e6;
-  } catch {
-    return () => performance.now();
-  }
-};
 
 test.runIf(AT_LENGTH)(
   'a compaction of thousands of messages does not block a concurrent stream',

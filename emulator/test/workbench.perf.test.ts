@@ -1,6 +1,6 @@
-import { openSync, readSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { callsTo, dataDirectory, testEmulator } from './support.js';
+import { threadTime } from './thread-time.js';
 
 test('a search finds any word of any message among 2,000 conversations and 100,000 messages, without a stall', async () => {
   const emulator = testEmulator();
@@ -83,15 +83,4 @@ function stall(): () => number {
     isOver = true;
     return longest;
   };
-}
-
-/** CPU time of this thread, so that a busy machine makes no difference; wall-clock time if the system does not tell. */
-function threadTime(): () => number {
-  try {
-    const file = openSync('/proc/thread-self/schedstat', 'r');
-    const text = Buffer.alloc(64);
-    return () => Number(text.toString('latin1', 0, readSync(file, text, 0, 64, 0)).split(' ')[0]) / 1e6;
-  } catch {
-    return () => performance.now();
-  }
 }

@@ -202,9 +202,9 @@ describe('a reply in JSON', () => {
   });
 
   test.each([
-    { reply: 'At noon.', message: '' },
+    { reply: 'At noon.', message: ': see body' },
     { reply: { content: '{"high":', finish_reason: 'length' }, message: ': it ended at max_tokens' },
-    { reply: '', message: '' },
+    { reply: '', message: ': see body' },
   ])('a reply in JSON that is not JSON is an error: $reply', async ({ reply, message }) => {
     world.emulator.chat.on('tide', reply);
     const error = await failureOf(ask(Tide));
