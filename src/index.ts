@@ -84,11 +84,9 @@ export type { Permit, RateLimiter, RateLimitObservation } from './rate-limit/rat
 export type { ClientOptions, Credential } from './request/client-options.js';
 export type { Method, Query } from './request/request.js';
 export type { RequestOptions, SchemaOptions } from './request/request-options.js';
-export type { DecodeChunk } from './stream/chunk.js';
 export type { ChatCompletionStream } from './stream/completion-stream.js';
 export { toEventStream } from './stream/event-stream.js';
 export { type ReadStreamOptions, readChatCompletionStream } from './stream/relay.js';
-export type { ServerSentEvent } from './stream/sse.js';
 export type { StreamMetrics } from './stream/stream-owner.js';
 export type { StandardResult, StandardSchema } from './validation/validate.js';
 export type {
@@ -120,4 +118,11 @@ export type {
   ToolCallDelta,
   ToolChoice,
 } from './wire/extended-types.js';
-export type { CompletionForm, CompletionTypes, ExtendedTypes } from './wire/form.js';
+export {
+  type CompletionForm,
+  type CompletionTypes,
+  type DecodeChunk,
+  documented,
+  type ExtendedTypes,
+  type ServerSentEvent,
+} from './wire/form.js';

@@ -6,12 +6,11 @@ import type { Transport } from '../call/transport.js';
 import { badArgument, ResponseValidationError } from '../errors/validation.js';
 import { DEFAULTS } from '../request/client-options.js';
 import type { RequestOptions } from '../request/request-options.js';
-import type { StreamForm } from '../stream/chunk.js';
 import type { ChatCompletionStream } from '../stream/completion-stream.js';
 import { openStream } from '../stream/open.js';
 import type { StandardSchema } from '../validation/validate.js';
 import type { ChatCompletion, ChatCompletionChoice } from '../wire/completions.js';
-import type { CompletionTypes, ExtendedTypes } from '../wire/form.js';
+import type { CompletionForm, CompletionTypes, ExtendedTypes } from '../wire/form.js';
 
 /** A completion whose reply is JSON: `parsed` is what the schema made of it. */
 export type ParsedChatCompletion<T, Completion = ChatCompletion> = Completion & { parsed: T };
@@ -21,17 +20,17 @@ export class Chat<Types extends ExtendedTypes = CompletionTypes> {
   readonly completions: ChatCompletions<Types>;
 
   /** @internal */
-  constructor(transport: Transport, form: StreamForm<Types>) {
+  constructor(transport: Transport, form: CompletionForm<Types>) {
     this.completions = new ChatCompletions(transport, form);
   }
 }
 
 /** `/v1/chat/completions` */
 export class ChatCompletions<Types extends ExtendedTypes = CompletionTypes> extends Resource {
-  readonly #form: StreamForm<Types>;
+  readonly #form: CompletionForm<Types>;
 
   /** @internal */
-  constructor(transport: Transport, form: StreamForm<Types>) {
+  constructor(transport: Transport, form: CompletionForm<Types>) {
     super(transport);
     this.#form = form;
   }
@@ -125,7 +124,7 @@ export class ChatCompletions<Types extends ExtendedTypes = CompletionTypes> exte
   }
 }
 
-function endpointOf<Types extends ExtendedTypes>({ params: accepts }: StreamForm<Types>, body: Types['params']) {
+function endpointOf<Types extends ExtendedTypes>({ params: accepts }: CompletionForm<Types>, body: Types['params']) {
   return { method: 'POST', path: '/v1/chat/completions', body, accepts, timeout: DEFAULTS.workTimeout } as const;
 }
 

@@ -11,8 +11,7 @@ import {
   clientOptions,
 } from '../request/client-options.js';
 import { type CredentialKind, credentialReader } from '../request/credential.js';
-import type { DecodeChunk } from '../stream/chunk.js';
-import { formOption, functionOption } from '../validation/options.js';
+import { formOption } from '../validation/options.js';
 import { type CompletionForm, type CompletionTypes, documented, type ExtendedTypes } from '../wire/form.js';
 import { Chat } from './chat.js';
 import { Files } from './files.js';
@@ -28,19 +27,17 @@ export interface GatewayClientOptions<Types extends ExtendedTypes = CompletionTy
    * @default the environment variable `CONTEXT_GATEWAY_API_KEY`
    */
   apiKey?: Credential | undefined;
-  /** Decodes stream events that are not in the `chat.completion.chunk` form. */
-  decodeChunk?: DecodeChunk | undefined;
   /**
    * `extended`: completions take and return what the API does not document, in the form that OpenAI documents: tools,
-   * images, JSON formats, sampling parameters. The service may ignore or reject them.
-   * @default only what is documented is typed and validated
+   * images, JSON formats, sampling parameters. The service may ignore or reject them. A copy with `decodeChunk` reads
+   * streams whose events have another form.
+   * @default `documented`: only what is documented is typed and validated
    */
   completions?: CompletionForm<Types> | undefined;
 }
 
 const optionsSchema = /* @__PURE__ */ z.strictObject({
   apiKey: checkedElsewhere,
-  decodeChunk: functionOption,
   completions: formOption,
   ...clientOptions,
 });
@@ -98,7 +95,7 @@ export class GatewayClient<Types extends ExtendedTypes = CompletionTypes> extend
     this.#key = key;
     const { transport } = this;
     const form = options.completions ?? (documented as CompletionForm<Types>); // the type parameter is its default then
-    this.chat = new Chat(transport, { ...form, decodeChunk: options.decodeChunk });
+    this.chat = new Chat(transport, form);
     this.presets = new Presets(transport);
     this.files = new Files(transport);
     this.integrations = new Integrations(transport);

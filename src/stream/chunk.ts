@@ -12,20 +12,8 @@ import type { ServiceResponse } from '../response/service-response.js';
 import { checkDepth } from '../validation/json.js';
 import { findIssues } from '../validation/schema-issues.js';
 import { type ChatCompletionChunk, completionUsageSchema } from '../wire/completions.js';
-import type { CompletionForm, ExtendedTypes } from '../wire/form.js';
-import { BARE_LINE, EventReader, type ServerSentEvent } from './sse.js';
-
-/**
- * Decodes a stream event into a chunk, for services whose events have another form. Return `'done'` to end the
- * completion, `undefined` to skip the event. Not called for `[DONE]` and `event: error`. If it throws, the stream ends
- * with a `ResponseValidationError` whose `cause` is the error.
- */
-export type DecodeChunk = (event: ServerSentEvent) => ChatCompletionChunk | 'done' | undefined;
-
-/** How the completions of a client are read. */
-export interface StreamForm<Types extends ExtendedTypes> extends CompletionForm<Types> {
-  readonly decodeChunk?: DecodeChunk | undefined;
-}
+import type { CompletionForm, DecodeChunk, ExtendedTypes, ServerSentEvent } from '../wire/form.js';
+import { BARE_LINE, EventReader } from './sse.js';
 
 /** What a source of chunks has next. */
 export type Next<Chunk> =
@@ -59,7 +47,7 @@ export class EventChunks<Types extends ExtendedTypes> implements ChunkSource<Typ
 
   constructor(
     private readonly response: ServiceResponse,
-    { chunk, decodeChunk }: StreamForm<Types>,
+    { chunk, decodeChunk }: CompletionForm<Types>,
   ) {
     this.#schema = chunk;
     this.#decode = decodeChunk;

@@ -2,8 +2,8 @@ import { ResponseValidationError } from '../errors/validation.js';
 import type { ByteSource } from '../platform/engine.js';
 import { mediaType, readError, readJson } from '../response/body.js';
 import type { ServiceResponse } from '../response/service-response.js';
-import type { ExtendedTypes } from '../wire/form.js';
-import { type ChunkSource, EventChunks, type StreamForm, tidy } from './chunk.js';
+import type { CompletionForm, ExtendedTypes } from '../wire/form.js';
+import { type ChunkSource, EventChunks, tidy } from './chunk.js';
 import { ChatCompletionStream } from './completion-stream.js';
 import { StreamOwner } from './stream-owner.js';
 
@@ -14,7 +14,7 @@ const EVENTS = 'text/event-stream';
  */
 export async function openStream<Types extends ExtendedTypes>(
   response: ServiceResponse,
-  form: StreamForm<Types>,
+  form: CompletionForm<Types>,
 ): Promise<ChatCompletionStream<Types>> {
   const { timeouts } = response.context;
   const { status, headers } = response.head;
@@ -56,7 +56,7 @@ async function sniff(response: ServiceResponse, said: string | undefined): Promi
 /** Reads a whole completion as one chunk. */
 async function readChunk<Types extends ExtendedTypes>(
   response: ServiceResponse,
-  { completion }: StreamForm<Types>,
+  { completion }: CompletionForm<Types>,
 ): Promise<Types['chunk']> {
   const body = await readJson(response);
   response.check(completion, body);

@@ -22,7 +22,10 @@ export interface ReadStreamOptions<Types extends ExtendedTypes = CompletionTypes
   signal?: AbortSignal | undefined;
   /** The longest wait for an event with data, in milliseconds. @default 120_000 */
   streamIdleTimeout?: number | undefined;
-  /** `extended`, as on the client of your server: the chunks are typed and validated with tool calls. */
+  /**
+   * `extended`, as on the client of your server: the chunks are typed and validated with tool calls. Its `decodeChunk`
+   * is not called, because your server relays the chunks that it returned.
+   */
   completions?: CompletionForm<Types> | undefined;
 }
 
@@ -66,7 +69,7 @@ export async function readChatCompletionStream<Types extends ExtendedTypes = Com
   };
   try {
     const received = new ServiceResponse(head, context);
-    if (status >= 200 && status <= 299) return await openStream(received, form);
+    if (status >= 200 && status <= 299) return await openStream(received, { ...form, decodeChunk: undefined });
     const { text } = await readError(head.body, systemRuntime);
     timeouts.check(); // an abort takes precedence over the status
     throw errorIn(received, parseError(text));

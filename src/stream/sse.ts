@@ -1,12 +1,6 @@
 import { createParser, type EventSourceParser } from 'eventsource-parser';
 import { ResponseTooLargeError } from '../errors/connection.js';
-
-/** One server-sent event. */
-export interface ServerSentEvent {
-  /** The `event` field, if present. */
-  readonly event?: string | undefined;
-  readonly data: string;
-}
+import type { ServerSentEvent } from '../wire/form.js';
 
 /** Maximum bytes of an event, including comments and unknown fields before its end. */
 const MAX_EVENT = 8 * 1024 * 1024;

@@ -23,8 +23,8 @@ export const booleanOption = /* @__PURE__ */ option<boolean>(
 );
 /** A form of completions. */
 export const formOption = /* @__PURE__ */ option<never>(
-  (value) => isFunction(Object(value).assemble),
-  "must be extended: import { extended } from 'context-gateway'",
+  (value) => isFunction(Object(value).assemble) && isFunction(Object(value).decodeChunk ?? Object),
+  "must be extended (import it from 'context-gateway'), or a copy with a function decodeChunk",
 );
 
 /** What is wrong with options, in one sentence for a `ConfigurationError`; `undefined` if nothing is. */

@@ -23,10 +23,29 @@ export interface CompletionTypes<Params = ChatCompletionParams, Reply = ChatMess
 /** The types of completions with what the API does not document: those of a client with `completions: extended`. */
 export type ExtendedTypes = CompletionTypes<ExtendedChatCompletionParams, ExtendedReply, ExtendedChatCompletionDelta>;
 
-/** A form of completions: the types of what is sent and read, and the schemas that check it. */
+/** One server-sent event. */
+export interface ServerSentEvent {
+  /** The `event` field, if present. */
+  readonly event?: string | undefined;
+  readonly data: string;
+}
+
+/**
+ * Decodes a stream event into a chunk, for services whose events have another form. Return `'done'` to end the
+ * completion, `undefined` to skip the event. Not called for `[DONE]` and `event: error`. If it throws, the stream ends
+ * with a `ResponseValidationError` whose `cause` is the error.
+ */
+export type DecodeChunk = (event: ServerSentEvent) => ChatCompletionChunk | 'done' | undefined;
+
+/**
+ * A form of completions: the types of what is sent and read, and the schemas that check it. There are two, `documented`
+ * and `extended`; a copy with `decodeChunk` reads streams in a form of your own.
+ */
 export interface CompletionForm<Types extends ExtendedTypes = CompletionTypes> {
   /** Whether it sends and reads what the API does not document. */
   readonly isExtended: boolean;
+  /** How events are decoded. @default as chunks of the form `chat.completion.chunk` */
+  readonly decodeChunk?: DecodeChunk | undefined;
   /** @internal */
   readonly params: Schema<object>;
   /** @internal */
@@ -45,7 +64,24 @@ export interface CompletionForm<Types extends ExtendedTypes = CompletionTypes> {
   assemble(completion: StreamedChatCompletion, check: (schema: AnySchema, value: unknown) => void): Types['streamed'];
 }
 
-/** The form that the API documents. */
+/**
+ * The form of completions that the API documents: the default of a client. It is a value so that you can copy it with a
+ * `decodeChunk`, for a service whose stream events have another form.
+ *
+ * @example
+ * ```ts
+ * import { documented, GatewayClient } from 'context-gateway';
+ * const gateway = new GatewayClient({
+ *   completions: {
+ *     ...documented,
+ *     decodeChunk: ({ data }) => {
+ *       const { text, end } = JSON.parse(data);
+ *       return end ? 'done' : { choices: [{ index: 0, delta: { content: text } }] };
+ *     },
+ *   },
+ * });
+ * ```
+ */
 export const documented: CompletionForm = {
   isExtended: false,
   params: chatCompletionParamsSchema,

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { type ClientEvent, ResponseValidationError, toEventStream } from 'context-gateway';
+import { type ClientEvent, documented, ResponseValidationError, toEventStream } from 'context-gateway';
 import { describe, expect, test } from 'vitest';
 import {
   chatParams,
@@ -324,7 +324,10 @@ describe('a response that breaks the documented schema', () => {
     answers(text('data: {}\n\n', EVENTS));
     const decodeChunk = () => ({ choices: [], x: 1n });
 
-    const stream = await gatewayAt({ decodeChunk }).chat.completions.create({ ...chatParams, stream: true });
+    const stream = await gatewayAt({ completions: { ...documented, decodeChunk } }).chat.completions.create({
+      ...chatParams,
+      stream: true,
+    });
 
     expect(await new Response(toEventStream(stream)).text()).toMatch(/^event: error\n.*The stream failed/);
   });

@@ -2,6 +2,8 @@ import {
   ConfigurationError,
   ContextClient,
   type ContextClientOptions,
+  documented,
+  extended,
   GatewayClient,
   type GatewayClientOptions,
 } from 'context-gateway';
@@ -481,9 +483,20 @@ describe('options of a client', () => {
     }
   });
 
-  test('decodeChunk must be a function, and only the Gateway client takes it', () => {
-    expect(thrownBy(() => gatewayAt({ decodeChunk: 'x' as never })).message).toMatch(/decodeChunk must be a function/);
-    expect(thrownBy(() => contextAt({ decodeChunk: () => undefined } as never)).message).toMatch(
+  test.each([extended.completion, { ...documented, decodeChunk: 'x' }, { decodeChunk: () => undefined }, null])(
+    'completions must be a form whose decodeChunk is a function: %o',
+    (completions) => {
+      expect(thrownBy(() => gatewayAt({ completions: completions as never })).message).toMatch(
+        /^completions must be extended \(.*\), or a copy with a function decodeChunk/,
+      );
+    },
+  );
+
+  test('only the Gateway client takes completions, and decodeChunk is part of them', () => {
+    expect(thrownBy(() => contextAt({ completions: documented } as never)).message).toMatch(
+      /^completions is unknown; /,
+    );
+    expect(thrownBy(() => gatewayAt({ decodeChunk: () => undefined } as never)).message).toMatch(
       /^decodeChunk is unknown; /,
     );
   });

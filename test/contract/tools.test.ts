@@ -150,7 +150,7 @@ describe('without the option', () => {
 
   test('a bad value of the option is rejected', () => {
     expect(() => world.gateway({ completions: true as never })).toThrow(
-      "completions must be extended: import { extended } from 'context-gateway'",
+      "completions must be extended (import it from 'context-gateway'), or a copy with a function decodeChunk",
     );
   });
 });

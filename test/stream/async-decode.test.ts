@@ -1,4 +1,4 @@
-import { GatewayClient, ResponseValidationError } from 'context-gateway';
+import { documented, GatewayClient, ResponseValidationError } from 'context-gateway';
 import { expect, test } from 'vitest';
 import { readAll } from './bench.js';
 import { PARAMS, watchProcess } from './measure.js';
@@ -23,7 +23,12 @@ test.each<{ name: string; decodeChunk: () => unknown }>([
   async (given) => {
     const fetch = async () => new Response(RHINE, { headers: { 'content-type': 'text/event-stream' } });
     const decodeChunk = given.decodeChunk as () => undefined;
-    const gateway = new GatewayClient({ baseURL: 'https://service.test', apiKey: 'svc_sk_test', fetch, decodeChunk });
+    const gateway = new GatewayClient({
+      baseURL: 'https://service.test',
+      apiKey: 'svc_sk_test',
+      fetch,
+      completions: { ...documented, decodeChunk },
+    });
 
     const { error, chunks } = await readAll(await gateway.chat.completions.create(PARAMS));
     await new Promise((resolve) => setTimeout(resolve, 0));
@@ -43,7 +48,12 @@ test.each([{ thrown: new Error('mine') }, { thrown: 'a string' }, { thrown: null
         throw thrown;
       },
     });
-    const gateway = new GatewayClient({ baseURL: 'https://service.test', apiKey: 'svc_sk_test', fetch, decodeChunk });
+    const gateway = new GatewayClient({
+      baseURL: 'https://service.test',
+      apiKey: 'svc_sk_test',
+      fetch,
+      completions: { ...documented, decodeChunk },
+    });
 
     const { error } = await readAll(await gateway.chat.completions.create(PARAMS));
 

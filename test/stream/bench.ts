@@ -1,4 +1,11 @@
-import { type APIPromise, type ChatCompletionStream, GatewayClient, type GatewayClientOptions } from 'context-gateway';
+import {
+  type APIPromise,
+  type ChatCompletionStream,
+  type DecodeChunk,
+  documented,
+  GatewayClient,
+  type GatewayClientOptions,
+} from 'context-gateway';
 import type { Runtime } from '../../src/base/runtime.js';
 import type { RequestOptions } from '../../src/index.js';
 import type { Report, Script } from './script.js';
@@ -8,6 +15,11 @@ export interface Time extends Runtime {
   advance(ms: number): Promise<void>;
   /** The number of pending timers. */
   readonly pending: number;
+}
+
+/** Options of a client whose streams have another form. */
+export function decoding(decodeChunk: DecodeChunk): GatewayClientOptions {
+  return { completions: { ...documented, decodeChunk } };
 }
 
 /** A test case that runs wherever there is a `fetch`: on Node with either engine, or in a browser. */

@@ -1,6 +1,7 @@
 import {
   type ChatCompletionStream,
   type CompletionTypes,
+  documented,
   type ExtendedTypes,
   extended,
   GatewayClient,
@@ -253,7 +254,10 @@ test.each([
     baseURL: 'https://gateway.example.com',
     apiKey: 'svc_pk_test',
     fetch: async () => new Response('data: {}\n\n'.repeat(chunks) + DONE, { headers: EVENT_STREAM }),
-    decodeChunk: () => ({ choices: [{ index: 0, delta: { list: entries.splice(0, size) } as object }] }),
+    completions: {
+      ...documented,
+      decodeChunk: () => ({ choices: [{ index: 0, delta: { list: entries.splice(0, size) } as object }] }),
+    },
   });
   const stream = await gateway.chat.completions.create({ ...PARAMS, stream: true });
 

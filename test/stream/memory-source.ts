@@ -1,5 +1,6 @@
 import type { ByteSource } from '../../src/platform/engine.js';
-import { EventReader, type ServerSentEvent } from '../../src/stream/sse.js';
+import { EventReader } from '../../src/stream/sse.js';
+import type { ServerSentEvent } from '../../src/wire/form.js';
 
 /** Bytes from memory, in the given pieces. */
 export class MemorySource implements ByteSource {

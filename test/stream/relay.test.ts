@@ -8,11 +8,13 @@ import {
   APIAbortError,
   APITimeoutError,
   type ChatCompletionStream,
+  documented,
   GatewayClient,
   RateLimitError,
   RequestValidationError,
   ResponseValidationError,
   readChatCompletionStream,
+  type ServerSentEvent,
   StreamConsumedError,
   StreamError,
   StreamTruncatedError,
@@ -211,7 +213,12 @@ describe('toEventStream', () => {
     });
     const fetch = async () => new Response(body, { headers: { 'content-type': 'text/event-stream' } });
     const decodeChunk = () => ({ choices: [{ index: 0, delta: { content: 'a' } }], cost: 1n });
-    const gateway = new GatewayClient({ baseURL: 'https://service.test', apiKey: 'svc_sk_test', fetch, decodeChunk });
+    const gateway = new GatewayClient({
+      baseURL: 'https://service.test',
+      apiKey: 'svc_sk_test',
+      fetch,
+      completions: { ...documented, decodeChunk },
+    });
     const stream = await gateway.chat.completions.create({ ...PARAMS });
 
     const relayed = await new Response(toEventStream(stream)).text();
@@ -233,6 +240,19 @@ describe('toEventStream', () => {
 });
 
 describe('readChatCompletionStream', () => {
+  test('reads the chunks that the server decoded, even with the same decodeChunk in the page', async () => {
+    const completions = {
+      ...documented,
+      decodeChunk: ({ data }: ServerSentEvent) => ({ choices: [{ index: 0, delta: { content: data } }] }),
+    };
+    const fetch = async () =>
+      new Response('data: The Rhine.\n\ndata: [DONE]\n\n', { headers: { 'content-type': 'text/event-stream' } });
+    const gateway = new GatewayClient({ baseURL: 'https://service.test', apiKey: 'svc_sk_test', fetch, completions });
+    const relayed = toEventStream(await gateway.chat.completions.create({ ...PARAMS }));
+
+    expect((await readAll(await readChatCompletionStream(relayed, { completions }))).text).toBe('The Rhine.');
+  });
+
   test('throws if the relay ends before the completion', async () => {
     expect((await readAll(await streamOf(text('The ')))).error).toBeInstanceOf(StreamTruncatedError);
   });

@@ -9,7 +9,7 @@ import {
   StreamTruncatedError,
 } from 'context-gateway';
 import { expect } from 'vitest';
-import { type Bench, failureOf, readAll, type StreamCase } from '../bench.js';
+import { type Bench, decoding, failureOf, readAll, type StreamCase } from '../bench.js';
 import { chunk, DONE, END, event, finish, RHINE, type Script, send, stream, text, WAIT } from '../script.js';
 
 const answer = (headers: Readonly<Record<string, string>>, body: string, status = 200): Script => ({
@@ -367,11 +367,9 @@ export const endingCases: readonly StreamCase[] = [
         END,
       ],
     },
-    options: {
-      decodeChunk: () => {
-        throw new Error('a whole completion is not an event');
-      },
-    },
+    options: decoding(() => {
+      throw new Error('a whole completion is not an event');
+    }),
     run: completes(),
   },
   {

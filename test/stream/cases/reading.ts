@@ -9,7 +9,7 @@ import {
   toEventStream,
 } from 'context-gateway';
 import { expect } from 'vitest';
-import { type Bench, failureOf, readAll, type StreamCase } from '../bench.js';
+import { type Bench, decoding, failureOf, readAll, type StreamCase } from '../bench.js';
 import { chunk, DONE, END, event, finish, RHINE, type Step, send, stream, text, WAIT } from '../script.js';
 
 /** One event, and then silence. */
@@ -746,13 +746,11 @@ export const readingCases: readonly StreamCase[] = [
     answers: stream(
       send('event: start\ndata: {}\n\n', 'event: token\ndata: The \n\ndata: Rhine.\n\ndata: END\n\n', text('late')),
     ),
-    options: {
-      decodeChunk: ({ event, data }) => {
-        if (data === 'END') return 'done';
-        if (event === 'start') return undefined;
-        return { choices: [{ index: 0, delta: { content: data } }] };
-      },
-    },
+    options: decoding(({ event, data }) => {
+      if (data === 'END') return 'done';
+      if (event === 'start') return undefined;
+      return { choices: [{ index: 0, delta: { content: data } }] };
+    }),
     run: async (bench) => {
       const stream = await bench.open();
 
@@ -765,7 +763,7 @@ export const readingCases: readonly StreamCase[] = [
   {
     title: 'validates the result of decodeChunk',
     answers: stream(send(text('The '))),
-    options: { decodeChunk: () => ({ choices: [{ index: -1, delta: {} }] }) },
+    options: decoding(() => ({ choices: [{ index: -1, delta: {} }] })),
     run: async (bench) => {
       expect((await readAll(await bench.open())).error).toBeInstanceOf(ResponseValidationError);
     },
@@ -773,7 +771,7 @@ export const readingCases: readonly StreamCase[] = [
   {
     title: 'throws a ResponseValidationError with the error of decodeChunk as its cause, and the partial completion',
     answers: stream(send(text('The '), 'data: odd\n\n')),
-    options: { decodeChunk: ({ data }) => JSON.parse(data) },
+    options: decoding(({ data }) => JSON.parse(data)),
     run: async (bench) => {
       const { error } = await readAll(await bench.open());
 
@@ -786,11 +784,9 @@ export const readingCases: readonly StreamCase[] = [
   {
     title: 'rethrows an error of this package that decodeChunk throws',
     answers: stream(send(text('The '))),
-    options: {
-      decodeChunk: () => {
-        throw new StreamTruncatedError('the service gave up');
-      },
-    },
+    options: decoding(() => {
+      throw new StreamTruncatedError('the service gave up');
+    }),
     run: async (bench) => {
       const { error } = await readAll(await bench.open());
 
@@ -801,7 +797,7 @@ export const readingCases: readonly StreamCase[] = [
   {
     title: 'throws a StreamTruncatedError for an event that is cut off, even if decodeChunk throws',
     answers: stream(send('data: {"choices":[{"index":0,"delta":{"content":"The '), END),
-    options: { decodeChunk: ({ data }) => JSON.parse(data) },
+    options: decoding(({ data }) => JSON.parse(data)),
     run: async (bench) => {
       expect((await readAll(await bench.open())).error).toBeInstanceOf(StreamTruncatedError);
     },
@@ -809,7 +805,7 @@ export const readingCases: readonly StreamCase[] = [
   {
     title: 'throws error events without calling decodeChunk',
     answers: stream(send(`event: error\ndata: ${JSON.stringify({ error: { message: 'Overloaded.' } })}\n\n`)),
-    options: { decodeChunk: () => undefined },
+    options: decoding(() => undefined),
     run: async (bench) => {
       expect((await readAll(await bench.open())).error).toMatchObject({ name: 'StreamError' });
     },
