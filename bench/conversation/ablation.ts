@@ -11,7 +11,7 @@ import { History } from '../../src/conversation/search/history.js';
 import { readTalks, type Talk } from './data.js';
 import { measure } from './measure.js';
 import { type Played, play } from './played.js';
-import { tokensOf, type Way } from './ways.js';
+import { asked, tokensOf, type Way } from './ways.js';
 
 /** A replacement in a file of src/conversation. */
 interface Patch {
@@ -251,10 +251,11 @@ const indexes = new Map<readonly unknown[], History>();
 const OURS: Way = {
   name: 'context-gateway',
   prompt: ({ messages }, question, budget) => {
-    const input = [{ role: 'user', content: question }];
+    const input = [asked(question, messages)];
+    const now = input[0]?.createdAt;
     const layout = new PromptLayout({ parts: {}, history: messages, input, budget, countTokens: tokensOf });
     const index = indexes.get(messages) ?? new History(messages);
     indexes.set(messages, index);
-    return layout.fill(layout.start === 0 ? undefined : index.around(question, { limit: 1000 })).chatMessages;
+    return layout.fill(layout.start === 0 ? undefined : index.around(question, { limit: 1000, now })).chatMessages;
   },
 };

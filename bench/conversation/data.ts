@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { datesIn } from '../../src/conversation/search/words.js';
+import { datesIn } from '../../src/conversation/search/dates.js';
 
 /** A conversation, and questions asked at its end. */
 export interface Talk {
@@ -21,7 +21,7 @@ export interface Message {
   role: 'user' | 'assistant';
   content: string;
   name?: string;
-  createdAt?: string;
+  createdAt?: string | undefined;
 }
 
 interface Question {
@@ -98,12 +98,13 @@ function chatsOfWeeks(chats: readonly Talk[]): Talk[] {
     const dated = group.map((chat, i) => ({
       ...chat,
       messages: chat.messages.map((message) => ({ ...message, createdAt: later(message.createdAt ?? '', i * DAYS) })),
-      questions: chat.questions.filter(({ question }) => datesIn(question, undefined).size === 0),
+      questions: chat.questions.filter(({ question }) => datesIn(question, ANY_DAY).size === 0),
     }));
     return joined(dated).map((talk): Talk => ({ ...talk, set: 'chats of weeks' }));
   });
 }
 
+const ANY_DAY = '2026-01-01';
 /** A chat has ten days. */
 const DAYS = 10;
 

@@ -7,7 +7,7 @@ import { type ConversationStore, createConversation } from 'context-gateway/conv
 import { createEmulator } from 'context-gateway-emulator';
 import type { Language, Message, SetName, Talk } from './data.js';
 import { recallOf } from './recall.js';
-import { promptTokens, tokensOf } from './ways.js';
+import { asked, promptTokens, tokensOf } from './ways.js';
 
 /** What became of a conversation that was sent turn by turn, and of the questions at its end. */
 export interface Played {
@@ -148,11 +148,13 @@ export async function play(talk: Talk, budget: number): Promise<Played> {
     }));
   for (const { question, evidence } of talk.questions) {
     const wanted = evidence.map((at) => talk.messages[at]?.content ?? '');
-    const { chatMessages } = await conversation.buildMessages(question);
+    const { chatMessages } = await conversation.buildMessages([asked(question, talk.messages)]);
     const recall = recallOf(wanted, chatMessages.slice(0, -1).map(contentOf));
     if (recall === undefined) continue;
     played.recall.push(recall);
-    const { chatMessages: undated } = await conversation.buildMessages(question, { messages: plain });
+    const { chatMessages: undated } = await conversation.buildMessages([asked(question, talk.messages)], {
+      messages: plain,
+    });
     played.recallUndated.push(recallOf(wanted, undated.slice(0, -1).map(contentOf)) ?? 0);
     const messages = [...dated, { role: 'user' as const, content: question }];
     await streamText({ model, system: INSTRUCTIONS, messages }).consumeStream();

@@ -64,15 +64,20 @@ function searched({ messages }: Talk, question: string, budget: number): ChatMes
   );
 }
 
+/** A question on the day of the newest message. */
+export function asked(content: string, messages: readonly Message[]): Message {
+  return { role: 'user', content, createdAt: messages.at(-1)?.createdAt };
+}
+
 function ours({ messages }: Talk, question: string, budget: number, parts: ContextParts): ChatMessage[] {
-  const input = [{ role: 'user', content: question }];
+  const input = [asked(question, messages)];
   const params = { parts, history: messages, input, instructions: INSTRUCTIONS, budget, countTokens: tokensOf };
   return fitToBudget(params).chatMessages;
 }
 
 /** With the estimate, which no reply has corrected yet. */
 function onFirstTurn({ messages: history }: Talk, question: string, budget: number): ChatMessage[] {
-  const input = [{ role: 'user', content: question }];
+  const input = [asked(question, history)];
   return fitToBudget({ parts: {}, history, input, instructions: INSTRUCTIONS, budget }).chatMessages;
 }
 

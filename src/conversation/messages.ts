@@ -11,15 +11,29 @@ export function hashText(text: string): string {
   return (hash >>> 0).toString(36);
 }
 
-/** When a message was written, in ISO 8601, if that is known. */
+/** When a message was written, in ISO 8601, if that is known. An offset stays: it tells the day of the user. */
 export function timeOf({ createdAt }: { createdAt?: string | number | Date | null | undefined }): string | undefined {
   if (typeof createdAt === 'string' && ISO.test(createdAt)) return createdAt;
   const time = new Date(createdAt ?? Number.NaN);
-  return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
+  if (Number.isNaN(time.getTime())) return undefined;
+  return typeof createdAt === 'string' && WITH_OFFSET.test(createdAt) ? createdAt : time.toISOString();
 }
 
 /** A time as it is stored. A `Date` of each message would take half of a search. */
 const ISO = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
+const WITH_OFFSET = /^\d{4}-\d\d-\d\dT.*[+-]\d\d:?\d\d$/;
+
+/** The name of a speaker. A role is no name: nobody is quoted as the model by being called "assistant". */
+export function speakerOf({ name = '' }: { name?: string | undefined }): string | undefined {
+  const speaker = name.replace(/[\][\s]+/g, ' ').trim();
+  return speaker === '' || /^(?:user|assistant|system|summary)$/i.test(speaker) ? undefined : speaker;
+}
+
+/** A message as a model reads it: that of a user with the speaker, if it has a name. */
+export function asSent({ role, name, content }: ConversationMessage): { role: string; content: string } {
+  const speaker = role === 'user' ? speakerOf({ name }) : undefined;
+  return { role, content: wellFormed(speaker === undefined ? content : `[${speaker}] ${content}`) };
+}
 
 /** Copies an input, so that later changes by the caller change nothing. @throws {RequestValidationError} */
 export function messagesOf(input: string | readonly ConversationMessage[]): ConversationMessage[] {

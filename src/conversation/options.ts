@@ -8,6 +8,7 @@ import {
 } from '../index.js';
 import { findBadOptions, functionOption, isFunction, option } from '../validation/options.js';
 import type { CompactionReceipt, ConversationMessage } from './model.js';
+import { formatOf } from './search/dates.js';
 import type { ConversationSearch } from './search/search.js';
 import type { ConversationStore } from './store.js';
 
@@ -44,6 +45,11 @@ export interface ConversationOptions {
    * @default an estimate, usually a little too high, corrected by the usage of replies
    */
   countTokens?: ((text: string) => number) | undefined;
+  /**
+   * The user's time zone, such as `Europe/Oslo`: "yesterday" is a day there, as are the days that a prompt names.
+   * @default days are those of `createdAt` as it is written, such as 2026-04-11 in 2026-04-11T22:30:00-07:00
+   */
+  timeZone?: string | undefined;
   /**
    * Your own search among the messages, such as one by embeddings. Its results are merged with those of the search by
    * words. If it fails, or takes longer than two seconds, only the search by words is used.
@@ -123,6 +129,13 @@ const isId = (value: unknown): boolean => isText(value) && (value as string).tri
 const isTokens = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0;
 const isGateway = (value: unknown): boolean => isFunction(Object(value).chat?.completions?.create);
 const isContext = (value: unknown): boolean => isFunction(Object(value).memory?.list);
+const isTimeZone = (value: unknown): boolean => {
+  try {
+    return isId(value) && formatOf(value as string) !== undefined;
+  } catch {
+    return false;
+  }
+};
 const isStore = (value: unknown): boolean => {
   const { load, append = load, saveState = load } = Object(value) as Partial<ConversationStore>;
   return [load, append, saveState].every(isFunction);
@@ -143,6 +156,7 @@ const optionsSchema = /* @__PURE__ */ z.strictObject({
   ),
   reserveOutput: /* @__PURE__ */ option(isTokens, 'must be a whole number of tokens'),
   countTokens: functionOption,
+  timeZone: /* @__PURE__ */ option(isTimeZone, 'must be the name of a time zone, such as Europe/Oslo'),
   search: functionOption,
   compaction: /* @__PURE__ */ option(
     (value) => value === false || (typeof value === 'number' && value > 0 && value <= 1),

@@ -65,6 +65,22 @@ describe('the memory of a conversation', () => {
     expect(await recalledFor(asked)).toContain(said);
   });
 
+  test('a sentence that was said eight times is recalled once, and each answer beside it stays', async () => {
+    const NO = 'No, it is not, and as far as anybody knows it never was.';
+    const asked = Array.from({ length: 8 }, (_, i) => [
+      user(i % 2 === 0 ? 'Is the lamp of the pier red?' : 'is the lamp of the pier RED'),
+      { role: 'assistant', content: i < 7 ? NO : 'Yes, since today.' },
+      ...smallTalk(8, 8 * i),
+    ]);
+    const { conversation } = alone([...asked.flat(), ...smallTalk(80, 100)], { contextWindow: 2000 });
+
+    const { report } = await conversation.buildMessages('Which colour has the lamp of the pier?');
+
+    const texts = report.recalled.map(({ text }) => text);
+    expect(texts.filter((text) => /lamp of the pier/.test(text))).toHaveLength(1);
+    expect(texts.filter((text) => text === NO).length).toBeGreaterThan(1);
+  });
+
   test.each(['Thanks!', 'Go on', 'OK, yes.'])(
     'recalls nothing for an input without a rare term: "%s"',
     async (input) => {

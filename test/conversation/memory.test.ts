@@ -16,7 +16,11 @@ function indexOf(messages: readonly (string | Message)[]): History {
   return new History(talkOf(messages));
 }
 
-function positions(index: History, query: string, options: { previous?: string[]; limit?: number } = {}): number[] {
+function positions(
+  index: History,
+  query: string,
+  options: { previous?: string[]; limit?: number; now?: string } = {},
+): number[] {
   return index.around(query, { limit: 400, ...options }).messages.map(({ position }) => position);
 }
 
@@ -110,13 +114,30 @@ describe('a search in the messages of a conversation', () => {
     expect(days[positions(index, query)[0] ?? 0]).toMatch(/^2023-05-04/);
   });
 
-  test('finds "yesterday" from the newest message', () => {
+  test.each([
+    { now: '2024-06-04T09:00:00.000Z', yesterday: 2 },
+    { now: '2024-06-05T09:00:00.000Z', yesterday: 3 },
+    { now: '2024-06-05T22:00:00-07:00', yesterday: 3 },
+    { now: '2024-06-08T09:00:00.000Z', yesterday: undefined },
+  ])('finds "yesterday" from the time of the question, $now', ({ now, yesterday }) => {
     const days = ['01', '02', '03', '04'].map((day) => ({
       content: 'Some talk.',
       createdAt: `2024-06-${day}T10:00:00Z`,
     }));
 
-    expect(positions(indexOf(days), 'What did we discuss yesterday?')[0]).toBe(2);
+    expect(positions(indexOf(days), 'What did we discuss yesterday?', { now })[0]).toBe(yesterday);
+  });
+
+  test.each([
+    { said: 'İSTANBUL ofisi kapandı.', query: 'istanbul ne oldu?' },
+    { said: 'KIRMIZI lamba takıldı.', query: 'kırmızı nerede?' },
+    { said: 'Limanı altıda açıyoruz.', query: 'Liman ne zaman açılıyor?' },
+    { said: 'Die Häfen sind geschlossen.', query: 'Hafen' },
+    { said: 'Le café a fermé.', query: 'CAFE' },
+    { said: 'الميناء مغلق يوم الأحد.', query: 'ما أخبار ميناء أوسلو؟' },
+    { said: 'הַנָּמָל נִפְתָּח בשש.', query: 'מתי הנמל?' },
+  ])('finds "$said" for "$query", with other letters or endings', ({ said, query }) => {
+    expect(positions(indexOf([...small, said]), query)[0]).toBe(small.length);
   });
 
   test('finds a message by its speaker', () => {

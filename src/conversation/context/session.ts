@@ -30,7 +30,7 @@ const NEW_STATE: ConversationState = {
 /** What is loaded of a conversation, and what must be stored. */
 export class Session {
   readonly id: string;
-  readonly history = new History();
+  readonly history: History;
   readonly counter: TokenCounter;
   readonly #store: ConversationStore;
   readonly #onError: (error: unknown) => void;
@@ -40,8 +40,17 @@ export class Session {
   #loaded: readonly ConversationMessage[] = [];
   #lastSave: Promise<void> = Promise.resolve();
 
-  constructor(id: string, store: ConversationStore, counter: TokenCounter, onError: (error: unknown) => void) {
+  constructor(
+    id: string,
+    store: ConversationStore,
+    {
+      counter,
+      timeZone,
+      onError,
+    }: { counter: TokenCounter; timeZone?: string | undefined; onError: (error: unknown) => void },
+  ) {
     this.id = id;
+    this.history = new History([], timeZone);
     this.#store = store;
     this.counter = counter;
     this.#onError = onError;
@@ -156,7 +165,7 @@ export class Session {
     const isStored = turn.every(({ role, content, id, createdAt }, at) => {
       const row = there[at];
       if (row?.role !== role || row.content !== content) return false;
-      return idOf(row) === id || timeOf(row) === createdAt; // the same texts may be another tab's
+      return idOf(row) === id || isSameTime(row, createdAt); // the same texts may be another tab's
     });
     return isStored ? ids.slice(start, start + turn.length) : undefined;
   }
@@ -292,6 +301,11 @@ export function messageOf(row: StoredRow, reject: (field: string, message: strin
   const problem = findBadField(message);
   if (problem !== undefined) throw reject(...problem);
   return message as unknown as ConversationMessage;
+}
+
+/** A database may write a time in another way. */
+function isSameTime(row: StoredRow, createdAt: string): boolean {
+  return new Date(timeOf(row) ?? Number.NaN).getTime() === new Date(createdAt).getTime();
 }
 
 /** Ids that a store returned, as texts, if they can be those of so many messages. */

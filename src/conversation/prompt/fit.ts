@@ -1,8 +1,8 @@
 import { type ChatMessage, ConfigurationError, ContextGatewayError, type ErrorData } from '../../index.js';
-import { checkMessages, hashText, wellFormed } from '../messages.js';
+import { asSent, checkMessages, hashText } from '../messages.js';
 import type { BuiltPrompt, ContextParts, ConversationMessage, Dropped, PromptMessage, PromptReport } from '../model.js';
 import { type Found, History } from '../search/history.js';
-import { MAX_HITS, queryOf } from '../search/search.js';
+import { askedAt, MAX_HITS, queryOf } from '../search/search.js';
 import { normalise } from '../search/words.js';
 import { type Recalled, recall } from './recall.js';
 import { type ContextLine, costsOf, FRAME_TOKENS, linesOf, PREFACE, renderLines, SECTIONS } from './render.js';
@@ -70,7 +70,8 @@ export function fitToBudget(params: FitParams): FittedPrompt {
   if (!(params.budget > 0)) throw new ConfigurationError('budget must be a positive number of tokens.');
   const layout = new PromptLayout(params);
   const { history, input } = params;
-  return layout.fill(layout.start > 0 ? new History(history).around(queryOf(input), { limit: MAX_HITS }) : undefined);
+  if (layout.start === 0) return layout.fill();
+  return layout.fill(new History(history).around(queryOf(input), { limit: MAX_HITS, now: askedAt(input) }));
 }
 
 interface LayoutParams extends FitParams {
@@ -98,7 +99,7 @@ export class PromptLayout {
     this.#tail = new Tail(history, this.#count);
     this.#context = new Context(parts, history, this.#count);
     this.#instructionTokens = instructions === undefined ? 0 : messageTokens([{ content: instructions }], this.#count);
-    this.#inputTokens = messageTokens(input, this.#count);
+    this.#inputTokens = messageTokens(input.map(asSent), this.#count);
     const required = this.#instructionTokens + this.#inputTokens + this.#context.within(0, history.length).tokens;
     const more = Math.floor(Math.min(limit, required + BESIDE_REQUIRED * budget));
     this.#budget = required <= budget ? budget : more;
@@ -119,8 +120,8 @@ export class PromptLayout {
     const recalled = this.#recall(found);
     const [context] = asMessages(text);
     const [recalledMessage] = asMessages(recalled?.text);
-    const newest = this.#tail.messages(start).map(({ role, content }) => ({ role, content: wellFormed(content) }));
-    const asked = input.map(({ role, content }) => ({ role, content }));
+    const newest = this.#tail.messages(start).map(asSent);
+    const asked = input.map(asSent);
     // The cast is true: other roles were rejected, or are the AI SDK's, which sends its own messages in their place.
     const messages = [...asMessages(text), ...newest, ...asMessages(recalled?.text), ...asked] as PromptMessage[];
     const chatMessages: ChatMessage[] =
@@ -149,10 +150,9 @@ export class PromptLayout {
   #recall(found: Found): Recalled | undefined {
     const { start: end, selected, tokens } = this.#chosen;
     const room = this.#room - tokens - this.#tail.tokens(end);
-    const sent = new Set(selected.map((line) => normalise(line.text)));
-    const isSent = (content: string): boolean => sent.size > 0 && sent.has(normalise(content));
+    const sent = selected.map((line) => normalise(line.text));
     const query = queryOf(this.#params.input);
-    const recalled = recall(found, { query, end, room, count: this.#count, isSent });
+    const recalled = recall(found, { query, end, room, count: this.#count, sent });
     return recalled.items.length > 0 ? recalled : undefined;
   }
 
@@ -245,7 +245,8 @@ class Tail {
       const sum = this.#sums[newest - 1] ?? 0;
       if (sum > most) return sum;
       const message = this.#history.at(-newest);
-      const cost = message === undefined || message.excluded === true ? 0 : messageTokens([message], this.#count);
+      const cost =
+        message === undefined || message.excluded === true ? 0 : messageTokens([asSent(message)], this.#count);
       this.#sums.push(sum + cost);
     }
     return this.#sums[length] ?? 0;

@@ -1,8 +1,9 @@
 import { pauses } from '../../base/pauses.js';
 import { timeOf } from '../messages.js';
 import type { ConversationMessage, FoundMessage, Match } from '../model.js';
+import { datesIn, dateTerms, localTime } from './dates.js';
 import { LONG, PASSAGE, passagesOf } from './passages.js';
-import { datesIn, dateTerms, wordsOf } from './words.js';
+import { wordsOf } from './words.js';
 
 /** What a search found for a prompt. */
 export interface Found {
@@ -29,10 +30,12 @@ export class History {
   readonly #positions: number[] = [];
   readonly #lengths: number[] = [];
   #words = 0;
-  #newest: Date | undefined;
+  readonly #timeZone: string | undefined;
 
-  constructor(messages: readonly ConversationMessage[] = []) {
+  /** `timeZone`: the user's, in which days begin. By default, they are those that the times are written with. */
+  constructor(messages: readonly ConversationMessage[] = [], timeZone?: string) {
     this.#messages = messages;
+    this.#timeZone = timeZone;
   }
 
   get messages(): readonly ConversationMessage[] {
@@ -66,13 +69,16 @@ export class History {
   /**
    * What a prompt may need for a query: also messages beside those that share its words. `previous`: the user messages
    * before, which count only if the query says little. Nothing if it contains only common words. `weight`: how much what
-   * stands around a message counts. `until`: the number of messages to search.
+   * stands around a message counts. `until`: the number of messages to search. `now`: from when "yesterday" counts.
    */
-  around(query: string, { previous = [], limit, weight = 1, until }: AroundOptions): Found {
+  around(
+    query: string,
+    { previous = [], limit, weight = 1, until, now = new Date().toISOString() }: AroundOptions,
+  ): Found {
     this.#append(this.#messages.length);
     const later = until === undefined ? -1 : this.#positions.findLastIndex((position) => position < until) + 1;
     const size = later < 0 ? this.#positions.length : later;
-    const { own, asked, blocks, all } = this.#own(this.#termsOf(query, previous, size), size);
+    const { own, asked, blocks, all } = this.#own(this.#termsOf(query, previous, size, now), size);
     const scores = new Float64Array(size);
     let best = 0;
     for (let i = 0; i < scores.length; i += 1) {
@@ -106,7 +112,7 @@ export class History {
     const message = this.#messages[position];
     if (message === undefined || message.excluded === true) return undefined;
     const { id, role, name, content: text } = message;
-    const createdAt = timeOf(message);
+    const createdAt = this.#timeOf(message);
     const found = { position } as FoundMessage; // field by field: a search may find a thousand messages
     if (id) found.id = id;
     found.role = role;
@@ -139,14 +145,17 @@ export class History {
     this.#length = length;
   }
 
-  #add({ content, name = '', createdAt }: ConversationMessage): void {
+  #timeOf(message: ConversationMessage): string | undefined {
+    const time = timeOf(message);
+    return time && localTime(time, this.#timeZone);
+  }
+
+  #add(message: ConversationMessage): void {
+    const { content, name = '' } = message;
     const position = this.#length++;
     const shared = wordsOf(name);
-    const date = new Date(createdAt ?? Number.NaN);
-    if (!Number.isNaN(date.getTime())) {
-      shared.push(...dateTerms(date));
-      this.#newest = date;
-    }
+    const time = this.#timeOf(message);
+    if (time !== undefined) shared.push(...dateTerms(time));
     for (const text of content.length > LONG ? passagesOf(content, PASSAGE) : [content]) {
       const words = wordsOf(text);
       const passage = this.#positions.push(position) - 1;
@@ -163,11 +172,13 @@ export class History {
   }
 
   /** The terms to look for, with the passages that have them. None if the query contains only common words. */
-  #termsOf(query: string, previous: readonly string[], size: number): Term[] {
+  #termsOf(query: string, previous: readonly string[], size: number, now: string): Term[] {
     const all = this.#positions.length;
     const words = this.#known(new Set(wordsOf(query)), size);
     const rare = words.filter(({ list }) => list.length <= Math.max(3, all / 4)).length;
-    const dates = [...datesIn(query, this.#newest)].flatMap(([term, factor]) => this.#term(term, factor) ?? []);
+    const dates = [...datesIn(query, localTime(now, this.#timeZone))].flatMap(
+      ([term, factor]) => this.#term(term, factor) ?? [],
+    );
     if (rare === 0 && dates.length === 0) return [];
     const asked = new Set(words.map(({ term }) => term));
     const before = rare < 2 ? [...new Set(previous.flatMap(wordsOf))].filter((word) => !asked.has(word)) : [];
@@ -188,17 +199,16 @@ export class History {
     return list && { term, factor, list };
   }
 
-  /** A word that no message has is looked for by its beginning: in many languages, words have many endings. */
+  /** A word that no message has is looked for as a part of others: in many languages, words have many endings, or an article. */
   #known(words: ReadonlySet<string>, size: number): Term[] {
     const isUnknown = (word: string): boolean => (this.#terms.get(word)?.[0] ?? size) >= size;
-    const unknown = [...words].filter((word) => word.length > BEGINNING && isUnknown(word));
-    const beginnings = new Map(unknown.map((word) => [word.slice(0, BEGINNING), new Set<number>()]));
-    if (beginnings.size > 0)
-      for (const [term, list] of this.#terms) {
-        const passages = beginnings.get(term.slice(0, BEGINNING));
-        if (passages !== undefined) for (const passage of list) passages.add(passage);
-      }
-    const alike = [...beginnings].map(([term, passages]) => ({ term, factor: ALIKE, list: [...passages] }));
+    const unknown = [...words].filter((word) => word.length >= PART && isUnknown(word)).slice(0, MAX_TERMS);
+    const alike = [...new Set(unknown.map((word) => word.slice(0, PART)))].map((part) => {
+      const passages = new Set<number>();
+      for (const [term, list] of this.#terms)
+        if (term.includes(part)) for (const passage of list) passages.add(passage);
+      return { term: part, factor: ALIKE, list: [...passages] };
+    });
     return [...[...words].flatMap((word) => this.#term(word, 1) ?? []), ...alike.filter(({ list }) => list.length > 0)];
   }
 
@@ -246,6 +256,7 @@ interface AroundOptions {
   limit: number;
   weight?: 0 | 1;
   until?: number;
+  now?: string | undefined;
 }
 
 /** A word, or a date, which starts with @. */
@@ -317,9 +328,9 @@ const K_BLOCK = 4;
 const SHORT = 40;
 /** A word is common if more than one message of so many has it. */
 const COMMON = 20;
-/** Letters of an unknown word by which it is looked for, and how much what is found so counts. */
+/** The first letters of an unknown word, by which it is looked for, and how much what is found so counts. */
+const PART = 5;
 const ALIKE = 0.5;
-const BEGINNING = 5;
 /** Passages on both sides that count for one. */
 const MARGIN = 2;
 /** Weight of the words in the two user messages before, if the query says little. */

@@ -1,5 +1,6 @@
 import { pauses } from '../../base/pauses.js';
 import { Limits } from '../limits.js';
+import { timeOf } from '../messages.js';
 import type { ConversationMessage, FoundMessage, LostEntry } from '../model.js';
 import { type Found, History } from './history.js';
 import { normalise } from './words.js';
@@ -34,7 +35,12 @@ export class Searcher {
     const [ids] = await Promise.all([this.#idsFrom(query, MAX_HITS, limits), history.ready()]);
     await pause();
     const until = messages.length; // a question that is stored already would find itself
-    const { messages: byWords, coverage } = history.around(query, { previous, limit: MAX_HITS, until });
+    const { messages: byWords, coverage } = history.around(query, {
+      previous,
+      limit: MAX_HITS,
+      until,
+      now: askedAt(input),
+    });
     await pause();
     return joined({ messages: [...this.#lostFor(query, lost, history), ...byWords], coverage }, ids, history, until);
   }
@@ -86,7 +92,16 @@ const SEARCH_TIMEOUT = 2_000;
 
 /** What the input asks for: the last message of the user. */
 export function queryOf(input: readonly ConversationMessage[]): string {
-  return (input.findLast(({ role }) => role === 'user') ?? input.at(-1))?.content ?? '';
+  return questionIn(input)?.content ?? '';
+}
+
+/** When it was asked, from which "yesterday" counts. Now, if the question has no time. */
+export function askedAt(input: readonly ConversationMessage[]): string | undefined {
+  return timeOf(questionIn(input) ?? {});
+}
+
+function questionIn(input: readonly ConversationMessage[]): ConversationMessage | undefined {
+  return input.findLast(({ role }) => role === 'user') ?? input.at(-1);
 }
 
 /**

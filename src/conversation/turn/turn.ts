@@ -63,18 +63,20 @@ export class Turns {
   readonly searcher: Searcher;
   readonly service: ServiceContext | undefined;
   /** Messages that the app passes to `buildMessages`. */
-  readonly #passed = new History();
+  readonly #passed: History;
   #hasWarned = false;
   /** The newest turn, and its reply. */
   #last: Promise<unknown> = Promise.resolve();
   #lastReply: Reply | undefined;
 
   constructor(options: CheckedOptions) {
-    const { conversationId, store = memoryStore(), context } = options;
+    const { conversationId, store = memoryStore(), context, timeZone } = options;
     this.#options = options;
     this.background = new Background((error) => options.onError?.(error));
     const { onError } = this.background;
-    this.session = new Session(conversationId, store, new TokenCounter(options.countTokens, onError), onError);
+    const counter = new TokenCounter(options.countTokens, onError);
+    this.session = new Session(conversationId, store, { counter, timeZone, onError });
+    this.#passed = new History([], timeZone);
     this.searcher = new Searcher(options.search, this.background.onError);
     this.service = context && new ServiceContext(context, options, this.session, this.background);
   }

@@ -1,0 +1,121 @@
+/** The terms by which a message is found by its date. They start with @, which no word does. */
+export function dateTerms(time: string): string[] {
+  const date = dayOf(time);
+  const month = date.getUTCMonth() + 1;
+  return [`@${month}-${date.getUTCDate()}`, `@${month}`, `@day${date.getUTCDay()}`, `@${date.getUTCFullYear()}`];
+}
+
+/** The day of a time in ISO 8601, as it is written: with an offset, the day there. */
+export function dayOf(time: string): Date {
+  return new Date(time.slice(0, DATE));
+}
+
+/** Characters of the date in ISO 8601. */
+export const DATE = 10;
+
+/** A time in ISO 8601 as clocks in a time zone show it, with its offset. Without a zone, as it is. */
+export function localTime(time: string, timeZone: string | undefined): string {
+  if (timeZone === undefined) return time;
+  const instant = new Date(time);
+  const [, offset = '+00:00', hours = 0, minutes = 0] = OFFSET.exec(formatOf(timeZone).format(instant)) ?? [];
+  const ahead = 60 * Number(hours) + (offset.startsWith('-') ? -1 : 1) * Number(minutes);
+  return new Date(instant.getTime() + 60_000 * ahead).toISOString().replace('Z', offset);
+}
+
+const OFFSET = /(([+-]\d\d):(\d\d))$/;
+
+/** Creating one takes longer than an index of a thousand messages. @throws {RangeError} if there is no such zone */
+export function formatOf(timeZone: string): Intl.DateTimeFormat {
+  let format = FORMATS.get(timeZone);
+  format ??= new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
+  FORMATS.set(timeZone, format);
+  return format;
+}
+
+const FORMATS = new Map<string, Intl.DateTimeFormat>();
+
+/** The terms of the dates that a text names, with their weights. `now` is what "yesterday" and "last Monday" refer to. */
+export function datesIn(text: string, now: string): Map<string, number> {
+  const terms = new Map<string, number>();
+  const normal = text.normalize('NFKC').toLowerCase();
+  const words = normal.match(/\p{L}+|\d+/gu) ?? [];
+  for (const [i, word] of words.entries()) {
+    const month = MONTHS.get(word);
+    const weekday = WEEKDAYS.get(word);
+    if (month !== undefined) {
+      const day = [words[i + 1], words[i - 1], words[i - 2], words[i - 3]].find((near) => isDay(near));
+      if (day !== undefined) terms.set(`@${month}-${Number(day)}`, DAY);
+      else if (BEFORE_MONTH.test(words[i - 1] ?? '')) terms.set(`@${month}`, PERIOD);
+    }
+    if (weekday !== undefined) {
+      terms.set(`@day${weekday}`, PERIOD);
+      terms.set(dayBefore(now, (dayOf(now).getUTCDay() - weekday + 7) % 7 || 7), DAY);
+    }
+    if (/^(?:19|20)\d\d$/.test(word)) terms.set(`@${word}`, PERIOD);
+  }
+  for (const [, month, day] of normal.matchAll(ISO_DATE)) terms.set(`@${Number(month)}-${Number(day)}`, DAY);
+  for (const [, month = '', day] of normal.matchAll(EAST_ASIAN_DATE)) {
+    if (day === undefined) terms.set(`@${numberOf(month)}`, PERIOD);
+    else terms.set(`@${numberOf(month)}-${numberOf(day)}`, DAY);
+  }
+  for (const [day] of normal.matchAll(EAST_ASIAN_WEEKDAY)) terms.set(`@day${SIGNS.indexOf(day) % 7}`, PERIOD);
+  if (YESTERDAY.test(normal)) terms.set(dayBefore(now, 1), DAY);
+  return terms;
+}
+
+/** How much a day counts in comparison with a word, and a month, a weekday or a year. */
+const DAY = 1.5;
+const PERIOD = 0.7;
+
+const BEFORE_MONTH = /^(?:in|im|en|of|since|during|last|this|seit|de|du)$/;
+const ISO_DATE = /(?<!\d)\d{4}-(\d\d)-(\d\d)(?!\d)/g;
+const EAST_ASIAN_DATE = /(\d{1,2}|[一二三四五六七八九十]{1,2})月(?:(\d{1,2}|[一二三四五六七八九十]{1,3})[日号])?/g;
+const EAST_ASIAN_WEEKDAY = /(?<=星期|周|礼拜)[一二三四五六日天]|[日月火水木金土](?=曜)/g;
+/** The signs of the weekdays, from Sunday: those of Chinese, then another for its Sunday and those of Japanese. */
+const SIGNS = '日一二三四五六天月火水木金土';
+const YESTERDAY = /\byesterday\b|\bgestern\b|\bayer\b|昨天|昨日/;
+
+function isDay(word: string | undefined): boolean {
+  return word !== undefined && /^\d{1,2}$/.test(word) && Number(word) >= 1 && Number(word) <= 31;
+}
+
+function dayBefore(now: string, days: number): string {
+  return dateTerms(new Date(dayOf(now).getTime() - days * 86_400_000).toISOString())[0] ?? '';
+}
+
+/** 四 is 4, 十二 is 12, 二十一 is 21. */
+function numberOf(numeral: string): number {
+  if (/^\d/.test(numeral)) return Number(numeral);
+  const [tens, ones] = numeral.includes('十') ? numeral.split('十') : ['', numeral];
+  const digit = (text: string | undefined): number => (text ? '一二三四五六七八九'.indexOf(text) + 1 : 0);
+  return (numeral.includes('十') ? 10 * (digit(tens) || 1) : 0) + digit(ones);
+}
+
+const MONTHS = /* @__PURE__ */ numbered(1, [
+  'january jan januar janvier enero',
+  'february feb februar février febrero',
+  'march mar märz mars marzo',
+  'april apr avril abril',
+  'may mai mayo',
+  'june jun juni juin junio',
+  'july jul juli juillet julio',
+  'august aug août agosto',
+  'september sep sept septembre septiembre',
+  'october oct oktober okt octobre octubre',
+  'november nov novembre noviembre',
+  'december dec dezember dez décembre diciembre',
+]);
+
+const WEEKDAYS = /* @__PURE__ */ numbered(0, [
+  'sunday sonntag dimanche domingo',
+  'monday montag lundi lunes',
+  'tuesday dienstag mardi martes',
+  'wednesday mittwoch mercredi miércoles',
+  'thursday donnerstag jeudi jueves',
+  'friday freitag vendredi viernes',
+  'saturday samstag samedi sábado',
+]);
+
+function numbered(first: number, names: readonly string[]): Map<string, number> {
+  return new Map(names.flatMap((list, i) => list.split(' ').map((name) => [name, first + i] as const)));
+}
