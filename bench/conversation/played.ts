@@ -10,7 +10,7 @@ import { recallOf } from './recall.js';
 import { asked, promptTokens, tokensOf } from './ways.js';
 
 /** What became of a conversation that was sent turn by turn, and of the questions at its end. */
-export interface Played {
+interface Played {
   turns: number;
   /** Turns that were rejected: a required part left no room. */
   failed: number;
@@ -66,7 +66,7 @@ export async function playAll(talks: readonly Talk[], budget: number): Promise<P
 }
 
 /** Plays every turn of a talk through `createConversation`, with the service's context and compactions. */
-export async function play(talk: Talk, budget: number): Promise<Played> {
+async function play(talk: Talk, budget: number): Promise<Played> {
   await using emulator = createEmulator({ seed: talk.name, limits: { context: 1e6, compact: 1e6 } });
   const { id } = emulator.conversations.create({});
   const played: Played = {

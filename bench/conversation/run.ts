@@ -6,7 +6,6 @@
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { ablation, figures } from './ablation.js';
 import { readTalks, type SetName } from './data.js';
 import { measure, type Row } from './measure.js';
 import { chart, report } from './page.js';
@@ -81,13 +80,7 @@ const { values } = parseArgs({
     data: { type: 'string', default: '../shared/data' },
     half: { type: 'string', default: 'unseen' },
     time: { type: 'boolean', default: false },
-    ablation: { type: 'boolean', default: false },
-    figures: { type: 'boolean', default: false },
-    asked: { type: 'boolean', default: false },
-    played: { type: 'boolean', default: false },
   },
 });
 if (values.time) void measureTime();
-else if (values.figures) void figures(values.data, values).then((all) => console.log(JSON.stringify(all)));
-else if (values.ablation) void ablation(values.data);
 else void main(values.data, values.half);
