@@ -139,6 +139,7 @@ export { type UserMemoryItem as context_gateway_UserMemoryItem } from 'context-g
 export { type ValidationEvent as context_gateway_ValidationEvent } from 'context-gateway';
 export { type ValidationIssue as context_gateway_ValidationIssue } from 'context-gateway';
 export { type WithResponse as context_gateway_WithResponse } from 'context-gateway';
+export { documented as context_gateway_documented } from 'context-gateway';
 export { extended as context_gateway_extended } from 'context-gateway';
 export { logTo as context_gateway_logTo } from 'context-gateway';
 export { mapCalls as context_gateway_mapCalls } from 'context-gateway';
@@ -169,6 +170,7 @@ export const values_context_gateway: Record<keyof typeof import('context-gateway
   StreamConsumedError: 0,
   StreamError: 0,
   StreamTruncatedError: 0,
+  documented: 0,
   extended: 0,
   logTo: 0,
   mapCalls: 0,
