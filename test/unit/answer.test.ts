@@ -35,9 +35,10 @@ describe('APIPromise', () => {
 
     expect(call).toBeInstanceOf(Promise);
     expect(Object.getPrototypeOf(call)).toBe(Promise.prototype);
-    expect(Reflect.ownKeys(call)).toEqual(['withResponse']);
+    // Not symbols: while an AsyncLocalStorage is in use, Node 20 adds its own to every promise.
+    expect(Object.getOwnPropertyNames(call)).toEqual(['withResponse']);
     expect(Symbol.asyncIterator in call).toBe(false); // libraries take what has one for a stream
-    expect(Reflect.ownKeys(call.then())).toEqual([]);
+    expect(Object.getOwnPropertyNames(call.then())).toEqual([]);
   });
 
   test('rejects with the original reason', async () => {
