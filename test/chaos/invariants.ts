@@ -8,12 +8,11 @@ export interface Verdict {
   readonly holds: boolean;
 }
 
-/** `lingered`: how long the process ran after its work, in ms. `full`: false in the short run for a planted bug. */
+/** `lingered`: how long the process ran after its work, in ms. */
 export interface Evidence {
   readonly report: Report;
   readonly ledger: Ledger;
   readonly lingered: number;
-  readonly full: boolean;
 }
 
 const REFUSED = new Set<number | string>([429, 503]);
@@ -21,7 +20,7 @@ const TEMPORARY = new Set<number | string>([408, 425, 429, 500, 502, 503, 504]);
 /** Failures that a retry cannot help, or that the caller caused. */
 const LASTING = new Set(['400', '409', '422', '307', 'AbortError', 'ClientClosedError', 'ResponseTooLargeError']);
 
-export function judge({ report, ledger, lingered, full }: Evidence): Verdict[] {
+export function judge({ report, ledger, lingered }: Evidence): Verdict[] {
   const { outcomes, flood, batch } = report;
   const effects = outcomes.filter(({ kind }) => kind === 'effect' || kind === 'upload' || kind === 'stream');
   const commitsOf = ({ operation }: Outcome): number => ledger.commits[operation] ?? 0;
@@ -100,7 +99,7 @@ export function judge({ report, ledger, lingered, full }: Evidence): Verdict[] {
       'I11',
       'few more requests than calls, and hardly any in an outage',
       `${(sends / Math.max(1, outcomes.length)).toFixed(3)} and ${outage.toFixed(3)}`,
-      !full || (sends <= 1.2 * outcomes.length && outage <= 1.05),
+      sends <= 1.2 * outcomes.length && outage <= 1.05,
     ),
     verdict('I12', 'no redirect is followed', `${ledger.trapped}`, ledger.trapped === 0),
     none('I13', 'no key in an error, an event or a client', report.leaks),
@@ -123,13 +122,13 @@ export function judge({ report, ledger, lingered, full }: Evidence): Verdict[] {
       'I17',
       '99 of 100 calls without an effect succeed',
       percent(safe.filter(({ end }) => end === 'success').length, safe.length),
-      !full || safe.filter(({ end }) => end === 'success').length >= 0.99 * safe.length,
+      safe.filter(({ end }) => end === 'success').length >= 0.99 * safe.length,
     ),
     verdict(
       'I18',
       'the rate limit is kept, and all calls under it succeed',
       `${ledger.fullestWindow} of ${WINDOW.limit} in the fullest window, ${report.window.failed} failed`,
-      !full || (ledger.fullestWindow <= WINDOW.limit * 1.02 && report.window.failed === 0),
+      ledger.fullestWindow <= WINDOW.limit * 1.02 && report.window.failed === 0,
     ),
     none('I19', 'no text of a request in an error or an event, even if the service quotes it', report.quotes),
     verdict(

@@ -46,10 +46,9 @@ const FAULTS = [
 ] as const;
 export type Fault = (typeof FAULTS)[number][0] | 'none';
 
-/** Independent of scheduling, so that a failing seed can be repeated. Every third attempt gets `often`, if given. */
-export function faultOf(seed: number, operation: string, attempt: number, often: Fault = 'none'): Fault {
+/** Independent of scheduling, so that a failing seed can be repeated. */
+export function faultOf(seed: number, operation: string, attempt: number): Fault {
   let at = fraction(seed, `${operation}#${attempt}`) * 1_000;
-  if (often !== 'none' && at > 650) return often;
   for (const [fault, share] of FAULTS) {
     at -= share;
     if (at < 0) return fault;

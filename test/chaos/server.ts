@@ -5,7 +5,6 @@ import { atEnd, atHead, type Behaviour, FaultServer, type Turn } from '../wire/f
 import { BARE, type Fault, FLOOD, faultOf, fraction, KEY, type Ledger, LIST, piecesOf, SPEED, WINDOW } from './plan.js';
 
 const seed = Number(process.argv[2]);
-const often = process.argv[3] as Fault;
 const server = await FaultServer.start();
 const trap = await FaultServer.start();
 
@@ -33,7 +32,7 @@ server.decides((turn) => {
   if (operation.startsWith('bare')) return bareInWindow();
   if (operation.startsWith('list')) return reply(200, longLists(), SSE_TYPE);
   if (operation.startsWith('flood')) return reply(200, floodOfMistakes(), JSON_TYPE);
-  return behaviourOf(faultOf(seed, operation, attempt, often), operation, attempt, turn.path);
+  return behaviourOf(faultOf(seed, operation, attempt), operation, attempt, turn.path);
 });
 
 function behaviourOf(fault: Fault, operation: string, attempt: number, path: string): Behaviour {
