@@ -1,3 +1,4 @@
+import { speakerOf } from '../base/speaker.js';
 import type { BuiltPrompt, Conversation, ConversationMessage, SentPrompt } from '../conversation/index.js';
 import type { PromptMessage, PromptPart } from './specification.js';
 
@@ -29,7 +30,7 @@ export interface ContextMiddleware {
  *
  * Pass all messages that your app has. The newest are sent unchanged, tool calls together with their results. Older ones
  * are searched for the words of the user's last message, and the matches are added right before it. The context comes right
- * after the instructions. The AI SDK's messages have no dates and names: to let the search find messages by these, set
+ * after the instructions. The AI SDK's messages have no dates and names: to let the search and the model know them, set
  * `providerOptions: { contextGateway: { createdAt, name } }` on each. After each reply, the conversation is compacted in
  * the background if due, and the token estimate is corrected by the reported usage, unless the call has tools or
  * files. The messages are not stored.
@@ -74,9 +75,9 @@ export function contextMiddleware(
         prompt: [
           ...prompt.slice(0, first),
           ...asPrompt(context?.content),
-          ...prompt.slice(first + start, last),
+          ...prompt.slice(first + start, last).map(withSpeaker),
           ...asPrompt(recalled?.content),
-          ...input,
+          ...input.map(withSpeaker),
         ],
       };
     },
@@ -121,6 +122,14 @@ function asMessage(message: PromptMessage): ConversationMessage {
     return typeof value === 'string' ? value : undefined;
   });
   return { role: message.role === 'user' ? 'user' : 'assistant', content: textOf(message), name, createdAt };
+}
+
+/** The speaker in front of a user's message, as in what is recalled. */
+function withSpeaker(message: PromptMessage): PromptMessage {
+  const { role, content } = message;
+  const speaker = role === 'user' ? speakerOf(asMessage(message)) : undefined;
+  if (speaker === undefined || typeof content === 'string') return message;
+  return { ...message, content: [{ type: 'text', text: `[${speaker}]` }, ...content] };
 }
 
 function textOf({ content }: PromptMessage): string {

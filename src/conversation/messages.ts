@@ -1,3 +1,4 @@
+import { speakerOf } from '../base/speaker.js';
 import { toWellFormed as wellFormed } from '../base/unicode.js';
 import { RequestValidationError } from '../index.js';
 import type { ConversationMessage } from './model.js';
@@ -22,12 +23,6 @@ export function timeOf({ createdAt }: { createdAt?: string | number | Date | nul
 /** A time as it is stored. A `Date` of each message would take half of a search. */
 const ISO = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 const WITH_OFFSET = /^\d{4}-\d\d-\d\dT.*[+-]\d\d:?\d\d$/;
-
-/** The name of a speaker. A role is no name: nobody is quoted as the model by being called "assistant". */
-export function speakerOf({ name = '' }: { name?: string | undefined }): string | undefined {
-  const speaker = name.replace(/[\][\s]+/g, ' ').trim();
-  return speaker === '' || /^(?:user|assistant|system|summary)$/i.test(speaker) ? undefined : speaker;
-}
 
 /** A message as a model reads it: that of a user with the speaker, if it has a name. */
 export function asSent({ role, name, content }: ConversationMessage): { role: string; content: string } {

@@ -75,6 +75,24 @@ describe.each(majors)('$name', ({ name, ai, createProvider }) => {
     ]);
   });
 
+  test('sends the names of users in front of their messages, as in what is recalled', async () => {
+    buildMessages.mockResolvedValue(built());
+    const said = (role: 'user' | 'assistant', content: string, name: string) => ({
+      ...{ role, content },
+      providerOptions: { contextGateway: { name } },
+    });
+    const messages = [
+      said('user', 'I take tea.', 'Ada'),
+      said('assistant', 'Fine.', 'Helper'),
+      said('user', prompt, 'Bob'),
+    ];
+
+    await ai.generateText({ model: model(), messages });
+
+    const sent = sentMessages().map(({ content }) => content.replace(/\s+/g, ' '));
+    expect(sent).toEqual(['[Ada] I take tea.', 'Fine.', `[Bob] ${prompt}`]);
+  });
+
   test('sends the messages unchanged if there is no context', async () => {
     buildMessages.mockResolvedValue(built());
     await ai.generateText({ model: model(), prompt });

@@ -1,4 +1,5 @@
-import { speakerOf, wellFormed } from '../messages.js';
+import { speakerOf } from '../../base/speaker.js';
+import { wellFormed } from '../messages.js';
 import type { FoundMessage, Match, MessageSource, PromptReport } from '../model.js';
 import { DATE, dayOf } from '../search/dates.js';
 import type { Found } from '../search/history.js';
