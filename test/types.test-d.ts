@@ -19,12 +19,21 @@ import type {
   ResponseInfo,
   RollingSummary,
   SchemaOptions,
+  ServerSentEvent,
   StandardSchema,
   StreamedChatCompletion,
   UsageReport,
   UserMemoryItem,
 } from 'context-gateway';
-import { APIError, APITimeoutError, ContextClient, extended, GatewayClient, RateLimitError } from 'context-gateway';
+import {
+  APIError,
+  APITimeoutError,
+  ContextClient,
+  documented,
+  extended,
+  GatewayClient,
+  RateLimitError,
+} from 'context-gateway';
 import { createAiSdkProvider } from 'context-gateway/ai-sdk';
 import { createConversation } from 'context-gateway/conversation';
 import { rollingSummarySchema, usageReportSchema } from 'context-gateway/schemas';
@@ -243,6 +252,13 @@ export async function extendedClients(options: GatewayClientOptions): Promise<vo
   gateway.chat.completions.create({ ...chat, tools: [] });
   // @ts-expect-error the option is the client's from the start
   gateway.withOptions({ completions: extended });
+  const decodeChunk = ({ data }: ServerSentEvent) => ({
+    choices: [{ index: 0, delta: { tool_calls: [{ index: 0, id: data }] } }],
+  });
+  const decoded = new GatewayClient({ completions: { ...extended, decodeChunk } });
+  expectTypeOf(decoded).toEqualTypeOf(toolsAllowed);
+  expectTypeOf(toolsAllowed.withOptions({ completions: { ...extended, decodeChunk } })).toEqualTypeOf(toolsAllowed);
+  expectTypeOf(new GatewayClient({ completions: { ...documented, decodeChunk: () => 'done' } })).toEqualTypeOf(gateway);
   createConversation({ gateway: toolsAllowed, model: 'm', conversationId: 'c' });
   createAiSdkProvider(toolsAllowed);
   createAiSdkProvider(gateway, { completions: extended });

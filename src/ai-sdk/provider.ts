@@ -10,7 +10,7 @@ export interface AiSdkProviderOptions<Version extends Specification = Specificat
   specification?: Version | undefined;
   /**
    * `extended`: tools, JSON formats, images and sampling parameters are sent, although the API does not document them.
-   * Without it, they are left out with a warning, or rejected.
+   * Without it, they are left out with a warning, or rejected. It replaces the client's form, `decodeChunk` included.
    * @default the option of the client
    */
   completions?: CompletionForm<ExtendedTypes> | undefined;

@@ -138,7 +138,7 @@ function parsedReply(completion: unknown): unknown {
   const content: unknown = choice?.message?.content;
   const value = typeof content === 'string' ? tryJson(content.replace(FENCE, '$1')) : undefined;
   if (value !== undefined) return value;
-  const reason = choice?.finish_reason === 'length' ? ': it ended at max_tokens' : ': see body';
+  const reason = choice?.finish_reason === 'length' ? ': it ended at max_tokens' : ': see error.body';
   throw new ResponseValidationError(`The reply is not JSON${reason}.`, { body: completion });
 }
 

@@ -17,10 +17,10 @@ export interface MapOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** The outcome for one item: `result`, or `error` if its call failed. */
+/** The outcome for one item: `result`, or `error` if its call failed. What is thrown and is no `Error` is its `cause`. */
 export type MapResult<Item, Result> =
   | { readonly item: Item; readonly result: Result; readonly error?: undefined }
-  | { readonly item: Item; readonly result?: undefined; readonly error: NonNullable<unknown> };
+  | { readonly item: Item; readonly result?: undefined; readonly error: Error };
 
 /**
  * Runs a batch: calls `call` for each item, and yields `{ item, result }` or `{ item, error }` in order of completion.
@@ -141,8 +141,12 @@ class Batch<Item, Result> {
     try {
       outcome = { item, result: await this.call(item, this.#stop.signal) };
     } catch (error) {
-      // Something may throw nothing. Then `error` would say that the call succeeded.
-      outcome = { item, error: error ?? new Error(`The call failed with ${error}.`) };
+      // Anything may be thrown, also nothing. Then `error` would say that the call succeeded.
+      const isError = error instanceof Error;
+      outcome = {
+        item,
+        error: isError ? error : new Error('call threw what is no Error: see cause.', { cause: error }),
+      };
     }
     if (this.#failure === undefined) this.#outcomes.push(outcome);
     this.#wake();

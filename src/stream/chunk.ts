@@ -43,7 +43,9 @@ export class EventChunks<Types extends ExtendedTypes> implements ChunkSource<Typ
   readonly #schema: CompletionForm<Types>['chunk'];
   readonly #decode: DecodeChunk | undefined;
   readonly #repeated = repeatedChunk<Types['chunk']>();
-  #hasSkipped = false;
+  /** The data of the first event that was skipped, until there is a chunk. */
+  #skipped: string | undefined;
+  #hasChunk = false;
 
   constructor(
     private readonly response: ServiceResponse,
@@ -61,16 +63,29 @@ export class EventChunks<Types extends ExtendedTypes> implements ChunkSource<Typ
   next(): Next<Types['chunk']> {
     const { ended } = this.#events;
     const event = this.#events.next();
-    if (event === undefined) return ended ? 'ended' : undefined;
-    return this.#read(event, ended) ?? this.#skip(event);
+    if (event === undefined) {
+      if (ended && this.#isForeign) throw new StreamTruncatedError(`The stream ended too early. ${FOREIGN}`);
+      return ended ? 'ended' : undefined;
+    }
+    const chunk = this.#read(event, ended);
+    if (chunk === undefined) return this.#skip(event);
+    if (chunk !== 'done') this.#hasChunk = true;
+    else if (this.#isForeign)
+      throw new ResponseValidationError(`${FOREIGN} error.body is the first event.`, { body: this.#skipped });
+    return chunk;
+  }
+
+  /** Whether all events so far are of another form. */
+  get #isForeign(): boolean {
+    return !this.#hasChunk && this.#skipped !== undefined && this.#decode === undefined;
   }
 
   /** The first skipped event is reported, in case something else than heartbeats is skipped. */
-  #skip({ event }: ServerSentEvent): 'skipped' {
+  #skip({ event, data }: ServerSentEvent): 'skipped' {
     const { call, redactor } = this.response.context;
-    if (!this.#hasSkipped && this.#decode === undefined)
+    if (this.#skipped === undefined && this.#decode === undefined)
       call?.reporter?.emit({ type: 'skipped', event: event === undefined ? undefined : redactor.mask(event) });
-    this.#hasSkipped = true;
+    this.#skipped ??= data;
     return 'skipped';
   }
 
@@ -97,6 +112,9 @@ export class EventChunks<Types extends ExtendedTypes> implements ChunkSource<Typ
     return chunk;
   }
 }
+
+const FOREIGN =
+  'None of the events is a chat.completion.chunk. For a service with another form, pass completions: { ...documented, decodeChunk }.';
 
 function parsed({ event = 'message', data }: ServerSentEvent, cut: boolean): Record<string, unknown> | undefined {
   const value = tryJson(data);

@@ -22,10 +22,10 @@ export const booleanOption = /* @__PURE__ */ option<boolean>(
   'must be true or false',
 );
 /** A form of completions. */
-export const formOption = /* @__PURE__ */ option<never>(
-  (value) => isFunction(Object(value).assemble) && isFunction(Object(value).decodeChunk ?? Object),
-  "must be extended (import it from 'context-gateway'), or a copy with a function decodeChunk",
-);
+export const formOption = /* @__PURE__ */ option<never>((value) => {
+  const { assemble, decodeChunk = assemble } = Object(value) as Record<string, unknown>;
+  return isFunction(assemble) && isFunction(decodeChunk);
+}, "must be documented or extended (import them from 'context-gateway'), or a copy with a function decodeChunk");
 
 /** What is wrong with options, in one sentence for a `ConfigurationError`; `undefined` if nothing is. */
 export function findBadOptions(schema: AnySchema, options: object): string | undefined {

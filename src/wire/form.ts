@@ -35,7 +35,7 @@ export interface ServerSentEvent {
  * completion, `undefined` to skip the event. Not called for `[DONE]` and `event: error`. If it throws, the stream ends
  * with a `ResponseValidationError` whose `cause` is the error.
  */
-export type DecodeChunk = (event: ServerSentEvent) => ChatCompletionChunk | 'done' | undefined;
+export type DecodeChunk<Chunk = ChatCompletionChunk> = (event: ServerSentEvent) => Chunk | 'done' | undefined;
 
 /**
  * A form of completions: the types of what is sent and read, and the schemas that check it. There are two, `documented`
@@ -45,7 +45,9 @@ export interface CompletionForm<Types extends ExtendedTypes = CompletionTypes> {
   /** Whether it sends and reads what the API does not document. */
   readonly isExtended: boolean;
   /** How events are decoded. @default as chunks of the form `chat.completion.chunk` */
-  readonly decodeChunk?: DecodeChunk | undefined;
+  readonly decodeChunk?: DecodeChunk<Types['chunk']> | undefined;
+  /** Only for TypeScript, which reads the types of a copy from it. No form has this field. */
+  readonly types?: Types | undefined;
   /** @internal */
   readonly params: Schema<object>;
   /** @internal */
@@ -76,7 +78,7 @@ export interface CompletionForm<Types extends ExtendedTypes = CompletionTypes> {
  *     ...documented,
  *     decodeChunk: ({ data }) => {
  *       const { text, end } = JSON.parse(data);
- *       return end ? 'done' : { choices: [{ index: 0, delta: { content: text } }] };
+ *       return { choices: [{ index: 0, delta: { content: text }, finish_reason: end ? 'stop' : null }] };
  *     },
  *   },
  * });

@@ -483,14 +483,17 @@ describe('options of a client', () => {
     }
   });
 
-  test.each([extended.completion, { ...documented, decodeChunk: 'x' }, { decodeChunk: () => undefined }, null])(
-    'completions must be a form whose decodeChunk is a function: %o',
-    (completions) => {
-      expect(thrownBy(() => gatewayAt({ completions: completions as never })).message).toMatch(
-        /^completions must be extended \(.*\), or a copy with a function decodeChunk/,
-      );
-    },
-  );
+  test.each([
+    extended.completion,
+    { ...documented, decodeChunk: 'x' },
+    { ...extended, decodeChunk: null },
+    { decodeChunk: () => undefined },
+    null,
+  ])('completions must be a form whose decodeChunk is a function: %o', (completions) => {
+    expect(thrownBy(() => gatewayAt({ completions: completions as never })).message).toMatch(
+      /^completions must be documented or extended \(.*\), or a copy with a function decodeChunk/,
+    );
+  });
 
   test('only the Gateway client takes completions, and decodeChunk is part of them', () => {
     expect(thrownBy(() => contextAt({ completions: documented } as never)).message).toMatch(

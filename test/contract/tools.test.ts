@@ -150,7 +150,7 @@ describe('without the option', () => {
 
   test('a bad value of the option is rejected', () => {
     expect(() => world.gateway({ completions: true as never })).toThrow(
-      "completions must be extended (import it from 'context-gateway'), or a copy with a function decodeChunk",
+      "completions must be documented or extended (import them from 'context-gateway'), or a copy with a function decodeChunk",
     );
   });
 });
@@ -202,9 +202,9 @@ describe('a reply in JSON', () => {
   });
 
   test.each([
-    { reply: 'At noon.', message: ': see body' },
+    { reply: 'At noon.', message: ': see error.body' },
     { reply: { content: '{"high":', finish_reason: 'length' }, message: ': it ended at max_tokens' },
-    { reply: '', message: ': see body' },
+    { reply: '', message: ': see error.body' },
   ])('a reply in JSON that is not JSON is an error: $reply', async ({ reply, message }) => {
     world.emulator.chat.on('tide', reply);
     const error = await failureOf(ask(Tide));

@@ -761,6 +761,33 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
+    title: 'throws a ResponseValidationError with the first event if no event of a complete stream is a chunk',
+    answers: stream(send('data: {"text":"The "}\n\n', 'data: {"text":"Rhine."}\n\n', DONE)),
+    run: async (bench) => {
+      const { error } = await readAll(await bench.open());
+
+      expect(error).toMatchObject({ name: 'ResponseValidationError', body: '{"text":"The "}' });
+      expect((error as Error).message).toMatch(/pass completions: \{ \.\.\.documented, decodeChunk \}/);
+    },
+  },
+  {
+    title: 'says how to decode a stream of another form if it ends without [DONE]',
+    answers: stream(send('{"message":{"content":"The "},"done":false}\n', '{"done":true}\n'), END),
+    run: async (bench) => {
+      const { error } = await readAll(await bench.open());
+
+      expect(error).toBeInstanceOf(StreamTruncatedError);
+      expect((error as Error).message).toMatch(/None of the events is a chat\.completion\.chunk/);
+    },
+  },
+  {
+    title: 'says nothing of decoding if a chunk arrived before the end',
+    answers: stream(send('data: {"type":"ping"}\n\n', text('The ')), END),
+    run: async (bench) => {
+      expect(String((await readAll(await bench.open())).error)).toMatch(/: The stream ended before the completion/);
+    },
+  },
+  {
     title: 'validates the result of decodeChunk',
     answers: stream(send(text('The '))),
     options: decoding(() => ({ choices: [{ index: -1, delta: {} }] })),
