@@ -1,5 +1,16 @@
+import { toWellFormed } from './unicode.js';
+
 /** The name of a speaker. A role is no name: nobody is quoted as the model by being called "assistant". */
 export function speakerOf({ name = '' }: { name?: string | undefined }): string | undefined {
-  const speaker = name.replace(/[\][\s]+/g, ' ').trim();
-  return speaker === '' || /^(?:user|assistant|system|summary)$/i.test(speaker) ? undefined : speaker;
+  const speaker = name
+    .normalize('NFKC')
+    .replace(/[\][\s]+/g, ' ')
+    .trim()
+    .slice(0, LONGEST);
+  const letters = speaker.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+  return letters === '' || ROLES.test(letters) ? undefined : toWellFormed(speaker);
 }
+
+/** Characters. A longer name would take the room of messages. */
+const LONGEST = 80;
+const ROLES = /^(?:user|assistant|system|developer|tool|model|summary)$/;

@@ -12,17 +12,15 @@ export function hashText(text: string): string {
   return (hash >>> 0).toString(36);
 }
 
-/** When a message was written, in ISO 8601, if that is known. An offset stays: it tells the day of the user. */
+/** When a message was written, in ISO 8601, if that is known. */
 export function timeOf({ createdAt }: { createdAt?: string | number | Date | null | undefined }): string | undefined {
   if (typeof createdAt === 'string' && ISO.test(createdAt)) return createdAt;
   const time = new Date(createdAt ?? Number.NaN);
-  if (Number.isNaN(time.getTime())) return undefined;
-  return typeof createdAt === 'string' && WITH_OFFSET.test(createdAt) ? createdAt : time.toISOString();
+  return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
 }
 
 /** A time as it is stored. A `Date` of each message would take half of a search. */
 const ISO = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
-const WITH_OFFSET = /^\d{4}-\d\d-\d\dT.*[+-]\d\d:?\d\d$/;
 
 /** A message as a model reads it: that of a user with the speaker, if it has a name. */
 export function asSent({ role, name, content }: ConversationMessage): { role: string; content: string } {

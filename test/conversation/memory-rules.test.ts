@@ -1,5 +1,5 @@
 import { contextMiddleware } from 'context-gateway/ai-sdk';
-import { type ConversationOptions, fitToBudget, memoryStore } from 'context-gateway/conversation';
+import { type ConversationOptions, fitToBudget, memoryStore, sources } from 'context-gateway/conversation';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { failureOf } from '../helpers/service.js';
 import { alone, refusal, user } from './alone.js';
@@ -65,20 +65,19 @@ describe('the memory of a conversation', () => {
     expect(await recalledFor(asked)).toContain(said);
   });
 
-  test('a sentence that was said eight times is recalled once, and each answer beside it stays', async () => {
-    const NO = 'No, it is not, and as far as anybody knows it never was.';
-    const asked = Array.from({ length: 8 }, (_, i) => [
-      user(i % 2 === 0 ? 'Is the lamp of the pier red?' : 'is the lamp of the pier RED'),
-      { role: 'assistant', content: i < 7 ? NO : 'Yes, since today.' },
+  test('a sentence that was said eight times is one source, but each time it is recalled with its day', async () => {
+    const said = Array.from({ length: 8 }, (_, i) => [
+      user(i % 2 === 0 ? 'I ran the Lisbon loop.' : 'I ran the Lisbon loop!', {
+        createdAt: `2026-05-0${i + 1}T10:00:00Z`,
+      }),
       ...smallTalk(8, 8 * i),
     ]);
-    const { conversation } = alone([...asked.flat(), ...smallTalk(80, 100)], { contextWindow: 2000 });
+    const { conversation } = alone([...said.flat(), ...smallTalk(80, 100)], { contextWindow: 2000 });
 
-    const { report } = await conversation.buildMessages('Which colour has the lamp of the pier?');
+    const { report, recalled } = await conversation.buildMessages('When did I run the Lisbon loop?');
 
-    const texts = report.recalled.map(({ text }) => text);
-    expect(texts.filter((text) => /lamp of the pier/.test(text))).toHaveLength(1);
-    expect(texts.filter((text) => text === NO).length).toBeGreaterThan(1);
+    expect(sources(report, 5).filter(({ text }) => /Lisbon loop/.test(text))).toHaveLength(1);
+    expect(recalled?.content.match(/\[\d May 2026, user\] I ran/g)).toHaveLength(8);
   });
 
   test.each(['Thanks!', 'Go on', 'OK, yes.'])(

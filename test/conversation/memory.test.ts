@@ -136,9 +136,31 @@ describe('a search in the messages of a conversation', () => {
     { said: 'Le café a fermé.', query: 'CAFE' },
     { said: 'الميناء مغلق يوم الأحد.', query: 'ما أخبار ميناء أوسلو؟' },
     { said: 'הַנָּמָל נִפְתָּח בשש.', query: 'מתי הנמל?' },
+    { said: 'اشتريت الكتاب أمس.', query: 'أين كتاب؟' },
+    { said: 'Die Straße ist gesperrt.', query: 'STRASSE' },
+    { said: 'Byliśmy w Łodzi.', query: 'lodzi' },
+    { said: 'レストランはCafé Müllerです', query: 'Müller' },
+    { said: 'Zürich에서 만나요', query: 'zurich' },
   ])('finds "$said" for "$query", with other letters or endings', ({ said, query }) => {
     expect(positions(indexOf([...small, said]), query)[0]).toBe(small.length);
   });
+
+  test.each([
+    { query: 'får', exact: 'Vi firar med får.', other: 'Vi far nu.' },
+    { query: 'año', exact: 'Feliz año nuevo, amigo.', other: 'Dolor de ano.' },
+    { query: 'schwül', exact: 'Heute war es sehr schwül draußen.', other: 'Er war schwul.' },
+  ])('finds "$exact" before "$other" for "$query"', ({ query, exact, other }) => {
+    expect(positions(indexOf([...small, exact, other]), query)[0]).toBe(small.length);
+  });
+
+  test.each(['What is the status of 48213?', 'Who has the number 12345?', 'What about the ratio?'])(
+    'finds no words that only contain another: %s',
+    (query) => {
+      const talk = ['Ticket 77482134 is closed.', 'My phone is 00479123456.', 'It was an international workshop.'];
+
+      expect(positions(indexOf([...small, ...talk]), query)).toEqual([]);
+    },
+  );
 
   test('finds a message by its speaker', () => {
     const talk = small.map((content, i) => ({ content, name: i === 17 ? 'Dr. Okafor' : 'Lee' }));

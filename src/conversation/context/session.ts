@@ -165,7 +165,7 @@ export class Session {
     const isStored = turn.every(({ role, content, id, createdAt }, at) => {
       const row = there[at];
       if (row?.role !== role || row.content !== content) return false;
-      return idOf(row) === id || isSameTime(row, createdAt); // the same texts may be another tab's
+      return idOf(row) === id || timeOf(row) === createdAt; // the same texts may be another tab's
     });
     return isStored ? ids.slice(start, start + turn.length) : undefined;
   }
@@ -301,11 +301,6 @@ export function messageOf(row: StoredRow, reject: (field: string, message: strin
   const problem = findBadField(message);
   if (problem !== undefined) throw reject(...problem);
   return message as unknown as ConversationMessage;
-}
-
-/** A database may write a time in another way. */
-function isSameTime(row: StoredRow, createdAt: string): boolean {
-  return new Date(timeOf(row) ?? Number.NaN).getTime() === new Date(createdAt).getTime();
 }
 
 /** Ids that a store returned, as texts, if they can be those of so many messages. */

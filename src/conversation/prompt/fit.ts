@@ -150,7 +150,7 @@ export class PromptLayout {
   #recall(found: Found): Recalled | undefined {
     const { start: end, selected, tokens } = this.#chosen;
     const room = this.#room - tokens - this.#tail.tokens(end);
-    const sent = selected.map((line) => normalise(line.text));
+    const sent = new Set(selected.map((line) => normalise(line.text)));
     const query = queryOf(this.#params.input);
     const recalled = recall(found, { query, end, room, count: this.#count, sent });
     return recalled.items.length > 0 ? recalled : undefined;

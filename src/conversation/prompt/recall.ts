@@ -9,8 +9,8 @@ import { enclosed, FRAME_TOKENS, renderItem } from './render.js';
 
 /**
  * Returns the best of what a turn recalled, for a page that shows the sources of a reply: messages and lost statements that
- * match the input, without those that were only next to a match. Pass the report of a turn, or a stored reply, whose
- * sources have ids but no texts.
+ * match the input, without those that were only next to a match. A sentence that was said again is one source. Pass the
+ * report of a turn, or a stored reply, whose sources have ids but no texts.
  *
  * @example
  * ```ts
@@ -19,11 +19,15 @@ import { enclosed, FRAME_TOKENS, renderItem } from './render.js';
  * for (const { role, text } of sources(report, 3)) console.log(`${role}: ${text}`);
  * ```
  */
-export function sources<Source extends { match: Match }>(
+export function sources<Source extends { match: Match; text?: string | undefined }>(
   { recalled = [] }: { readonly recalled?: readonly Source[] | undefined },
   limit = 5,
 ): Source[] {
-  return recalled.filter(({ match }) => match !== 'beside').slice(0, limit);
+  const said = new Set<string>();
+  const isNew = (text: string): boolean => said.size < said.add(normalise(text)).size;
+  return recalled
+    .filter(({ match, text }) => match !== 'beside' && (text === undefined || isNew(text)))
+    .slice(0, limit);
 }
 
 /** The sources that a reply is stored with, if it has any. */
@@ -47,25 +51,20 @@ interface RecallParams {
   room: number;
   count: (text: string) => number;
   /** Normalised texts that the prompt contains already. */
-  sent: Iterable<string>;
+  sent: ReadonlySet<string>;
 }
 
 /** Selects what was found, best first, as far as it fits and is worth its tokens. */
 export function recall({ messages, coverage }: Found, { query, end, room, count, sent }: RecallParams): Recalled {
-  const said = new Set(sent);
   const recalled = new Recalled(room, count);
   const most = Math.floor(LONGEST * room);
   for (const one of messages) {
-    const { position, text, score, match } = one;
+    const { position, text, score } = one;
     // Shorter messages may still fit, but counting the tokens of all would take long.
     if (room - recalled.tokens < FULL * room) break;
     // The more is recalled already, the better the next message must be.
     if (score < coverage ** 4 * (ENOUGH + (recalled.tokens / MUCH) ** 4)) break;
-    if (position >= end || text.trim() === '') continue;
-    // What was said again is recalled once. But beside a match, a second "Yes." is another answer.
-    const same = normalise(text);
-    if (said.has(same)) continue;
-    if (match !== 'beside') said.add(same);
+    if (position >= end || text.trim() === '' || (sent.size > 0 && sent.has(normalise(text)))) continue;
     const isLong = text.length > LONG || (text.length > most && count(text) > most);
     recalled.add({ ...one, text: wellFormed(isLong ? excerptOf(text, query, Math.min(PASSAGE, most)) : text) });
   }

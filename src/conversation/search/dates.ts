@@ -1,3 +1,6 @@
+import { timeOf } from '../messages.js';
+import type { ConversationMessage } from '../model.js';
+
 /** The terms by which a message is found by its date. They start with @, which no word does. */
 export function dateTerms(time: string): string[] {
   const date = dayOf(time);
@@ -13,16 +16,35 @@ export function dayOf(time: string): Date {
 /** Characters of the date in ISO 8601. */
 export const DATE = 10;
 
-/** A time in ISO 8601 as clocks in a time zone show it, with its offset. Without a zone, as it is. */
-export function localTime(time: string, timeZone: string | undefined): string {
-  if (timeZone === undefined) return time;
-  const instant = new Date(time);
-  const [, offset = '+00:00', hours = 0, minutes = 0] = OFFSET.exec(formatOf(timeZone).format(instant)) ?? [];
-  const ahead = 60 * Number(hours) + (offset.startsWith('-') ? -1 : 1) * Number(minutes);
-  return new Date(instant.getTime() + 60_000 * ahead).toISOString().replace('Z', offset);
+/**
+ * When a message was written, as the user's clock showed it: ISO 8601 with the offset of `timeZone`, or else with that of
+ * its `createdAt`. A day without a time is that day everywhere.
+ */
+export function localTimeOf(message: Pick<ConversationMessage, 'createdAt'>, timeZone?: string): string | undefined {
+  const time = timeOf(message);
+  const { createdAt } = message;
+  if (time === undefined || time === createdAt) return time && localTime(time, timeZone);
+  if (timeZone !== undefined) return A_DAY.test(String(createdAt)) ? time : localTime(time, timeZone);
+  return typeof createdAt === 'string' ? withOffset(time, OFFSET.exec(createdAt)) : time;
 }
 
-const OFFSET = /(([+-]\d\d):(\d\d))$/;
+const A_DAY = /^\d{4}-\d\d-\d\d$/;
+
+/** A time in UTC as clocks in a time zone show it. */
+export function localTime(time: string, timeZone: string | undefined): string {
+  return timeZone === undefined ? time : withOffset(time, OFFSET.exec(formatOf(timeZone).format(new Date(time))));
+}
+
+function withOffset(time: string, offset: RegExpExecArray | null): string {
+  if (offset === null) return time;
+  const [, sign = '+', hours = '00', minutes = '00'] = offset;
+  const ahead = (sign === '-' ? -60_000 : 60_000) * (60 * Number(hours) + Number(minutes));
+  const local = new Date(new Date(time).getTime() + ahead);
+  return Number.isNaN(local.getTime()) ? time : local.toISOString().replace('Z', `${sign}${hours}:${minutes}`);
+}
+
+/** At the end of a time: -07:00, -0700, -07. */
+const OFFSET = /(?<=:\d\d.*|GMT)([+-])(\d\d)(?::?(\d\d))?$/;
 
 /** Creating one takes longer than an index of a thousand messages. @throws {RangeError} if there is no such zone */
 export function formatOf(timeZone: string): Intl.DateTimeFormat {

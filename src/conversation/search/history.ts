@@ -1,7 +1,6 @@
 import { pauses } from '../../base/pauses.js';
-import { timeOf } from '../messages.js';
 import type { ConversationMessage, FoundMessage, Match } from '../model.js';
-import { datesIn, dateTerms, localTime } from './dates.js';
+import { datesIn, dateTerms, localTime, localTimeOf } from './dates.js';
 import { LONG, PASSAGE, passagesOf } from './passages.js';
 import { wordsOf } from './words.js';
 
@@ -112,7 +111,7 @@ export class History {
     const message = this.#messages[position];
     if (message === undefined || message.excluded === true) return undefined;
     const { id, role, name, content: text } = message;
-    const createdAt = this.#timeOf(message);
+    const createdAt = localTimeOf(message, this.#timeZone);
     const found = { position } as FoundMessage; // field by field: a search may find a thousand messages
     if (id) found.id = id;
     found.role = role;
@@ -145,16 +144,11 @@ export class History {
     this.#length = length;
   }
 
-  #timeOf(message: ConversationMessage): string | undefined {
-    const time = timeOf(message);
-    return time && localTime(time, this.#timeZone);
-  }
-
   #add(message: ConversationMessage): void {
     const { content, name = '' } = message;
     const position = this.#length++;
     const shared = wordsOf(name);
-    const time = this.#timeOf(message);
+    const time = localTimeOf(message, this.#timeZone);
     if (time !== undefined) shared.push(...dateTerms(time));
     for (const text of content.length > LONG ? passagesOf(content, PASSAGE) : [content]) {
       const words = wordsOf(text);
@@ -199,16 +193,17 @@ export class History {
     return list && { term, factor, list };
   }
 
-  /** A word that no message has is looked for as a part of others: in many languages, words have many endings, or an article. */
+  /** A word that no message has is looked for by its beginning: in many languages, words have many endings. Numbers have none. */
   #known(words: ReadonlySet<string>, size: number): Term[] {
     const isUnknown = (word: string): boolean => (this.#terms.get(word)?.[0] ?? size) >= size;
-    const unknown = [...words].filter((word) => word.length >= PART && isUnknown(word)).slice(0, MAX_TERMS);
-    const alike = [...new Set(unknown.map((word) => word.slice(0, PART)))].map((part) => {
-      const passages = new Set<number>();
-      for (const [term, list] of this.#terms)
-        if (term.includes(part)) for (const passage of list) passages.add(passage);
-      return { term: part, factor: ALIKE, list: [...passages] };
-    });
+    const unknown = [...words].filter((word) => word.length >= BEGINNING && !/\d/.test(word) && isUnknown(word));
+    const beginnings = new Map(unknown.map((word) => [word.slice(0, BEGINNING), new Set<number>()]));
+    if (beginnings.size > 0)
+      for (const [term, list] of this.#terms) {
+        const passages = beginnings.get(term.slice(0, BEGINNING));
+        if (passages !== undefined) for (const passage of list) passages.add(passage);
+      }
+    const alike = [...beginnings].map(([term, passages]) => ({ term, factor: ALIKE, list: [...passages] }));
     return [...[...words].flatMap((word) => this.#term(word, 1) ?? []), ...alike.filter(({ list }) => list.length > 0)];
   }
 
@@ -328,9 +323,9 @@ const K_BLOCK = 4;
 const SHORT = 40;
 /** A word is common if more than one message of so many has it. */
 const COMMON = 20;
-/** The first letters of an unknown word, by which it is looked for, and how much what is found so counts. */
-const PART = 5;
+/** Letters of an unknown word by which it is looked for, and how much what is found so counts. */
 const ALIKE = 0.5;
+const BEGINNING = 5;
 /** Passages on both sides that count for one. */
 const MARGIN = 2;
 /** Weight of the words in the two user messages before, if the query says little. */

@@ -1,7 +1,7 @@
 import { pauses } from '../../base/pauses.js';
 import { Limits } from '../limits.js';
-import { timeOf } from '../messages.js';
 import type { ConversationMessage, FoundMessage, LostEntry } from '../model.js';
+import { localTimeOf } from './dates.js';
 import { type Found, History } from './history.js';
 import { normalise } from './words.js';
 
@@ -97,7 +97,7 @@ export function queryOf(input: readonly ConversationMessage[]): string {
 
 /** When it was asked, from which "yesterday" counts. Now, if the question has no time. */
 export function askedAt(input: readonly ConversationMessage[]): string | undefined {
-  return timeOf(questionIn(input) ?? {});
+  return localTimeOf(questionIn(input) ?? {});
 }
 
 function questionIn(input: readonly ConversationMessage[]): ConversationMessage | undefined {

@@ -8,7 +8,7 @@ export function wordsOf(text: string): string[] {
   const words = isAscii ? text.toLowerCase().match(ASCII_WORDS) : text.normalize('NFKC').toLowerCase().match(WORDS);
   for (const word of words ?? []) {
     if (!isAscii && UNSPACED.test(word)) addPairs(word, found);
-    else if (!STOP_WORDS.has(word)) found.push(stemOf(isAscii ? word : folded(word)));
+    else if (!STOP_WORDS.has(word)) addWord(word, found);
   }
   return found;
 }
@@ -19,19 +19,32 @@ const WORDS = /[\p{L}\p{M}\p{N}]+/gu;
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
-/** Without accents and vowel points, so that "Häfen" and "Hafen" are alike, and in Turkish "KIRMIZI" and "kırmızı". */
-function folded(word: string): string {
-  return word.normalize('NFD').replace(ACCENTS, '').normalize('NFC').replaceAll('ı', 'i');
+/** A word as it is written, and if it has accents also without, so that "Häfen" finds "Hafen", but "Häfen" first. */
+function addWord(word: string, found: string[]): void {
+  const plain = stemOf(word);
+  const folded = NOT_ASCII.test(word) ? stemOf(foldedOf(word)) : plain;
+  found.push(folded);
+  if (folded !== plain) found.push(plain);
+}
+
+/** Without accents, vowel points and the Arabic article. In Turkish, "KIRMIZI" is "kırmızı". */
+function foldedOf(word: string): string {
+  const bare = word.normalize('NFD').replace(ACCENTS, '').normalize('NFC');
+  return bare.replace(ARTICLE, '').replace(/[ıßłøđ]/g, (letter) => LETTERS[letter] ?? letter);
 }
 
 /** Of Latin, Greek and Cyrillic letters, and the points of Hebrew and Arabic. In other scripts, marks are vowels. */
 const ACCENTS = /[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]/g;
+const ARTICLE = /^(?:[وفبك]?ال|لل)(?=...)/;
+/** Those that are no letter with an accent. */
+const LETTERS: Readonly<Record<string, string>> = { ı: 'i', ß: 'ss', ł: 'l', ø: 'o', đ: 'd' };
 
 /** `Intl.Segmenter` finds no more than pairs do, and takes twenty times as long. */
 function addPairs(run: string, found: string[]): void {
   for (const [part] of run.matchAll(PARTS)) {
     const size = THREES.test(part) ? 3 : 2;
-    if (part.length <= size || !UNSPACED.test(part)) found.push(part);
+    if (!UNSPACED.test(part)) addWord(part, found);
+    else if (part.length <= size) found.push(part);
     else for (let i = 0; i + size <= part.length; i += 1) found.push(part.slice(i, i + size));
   }
 }
