@@ -44,9 +44,6 @@ function event(at, varied) {
   return `data: ${JSON.stringify(chunk)}\n\n`;
 }
 
-/** The average bytes of an event of `stream-…`, for contestants that only count bytes. */
-export const EVENT_BYTES = TOKENS.reduce((sum, _, at) => sum + Buffer.byteLength(event(at, false)), 0) / TOKENS.length;
-
 const finish = {
   ...completion,
   object: 'chat.completion.chunk',

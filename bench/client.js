@@ -1,6 +1,4 @@
 /** Runs one contestant in its own process, with its own heap and compiled code. `measure.js` sends the jobs. */
-import { setTimeout as sleep } from 'node:timers/promises';
-import { getHeapStatistics } from 'node:v8';
 import { profile } from './profile.js';
 
 const [, , name, origin] = process.argv;
@@ -8,11 +6,11 @@ const contestant = (await import(`./contestants/${name}.js`)).create(origin);
 process.on('disconnect', () => process.exit());
 const nextMessage = () => new Promise((resolve) => process.once('message', resolve));
 
-const JOBS = { warm, turn, firstChunk, readSlowly, leave, profile: takeProfile };
+const JOBS = { warm, turn, firstChunk, profile: takeProfile };
 
 for (;;) {
   const { job, ...task } = await nextMessage();
-  process.send({ job, result: await JOBS[job](task) });
+  process.send(await JOBS[job](task));
 }
 
 /** Makes calls for `ms`, so that the code gets compiled. Returns the ms per call in the second half. */
@@ -75,47 +73,6 @@ async function firstChunk({ times, model }) {
     });
   }
   return { cpu: cpu / times, wall: wall / times };
-}
-
-/** Reads a long stream with a short pause every `every` events and `pauses` long ones. Returns the peak heap in MB. */
-async function readSlowly({ model, events, every, pauses }) {
-  await reconnect(1);
-  globalThis.gc();
-  let seen = 0;
-  let peak = 0;
-  let nextRest = every;
-  let nextPause = events / (pauses + 1);
-  for await (const more of contestant.read(model)) {
-    seen += more;
-    if (seen < nextRest) continue;
-    nextRest += every;
-    peak = Math.max(peak, getHeapStatistics().used_heap_size);
-    if (seen < nextPause) await sleep(2);
-    else {
-      nextPause += events / (pauses + 1);
-      const goOn = nextMessage();
-      process.send({ job: 'paused', result: seen });
-      await goOn;
-    }
-  }
-  return peak / 2 ** 20;
-}
-
-/** Opens `streams` at once and leaves each at its first chunk. Returns the timers and sockets still open 6 s later. */
-async function leave({ streams, model }) {
-  const left = new Error('left');
-  const one = async () => {
-    try {
-      await contestant.stream(model, () => {
-        throw left;
-      });
-    } catch (error) {
-      if (error !== left) throw error;
-    }
-  };
-  await Promise.all(Array.from({ length: streams }, one));
-  await sleep(6_000);
-  return process.getActiveResourcesInfo().filter((type) => type === 'Timeout' || type === 'TCPSocketWrap').length;
 }
 
 async function takeProfile({ ms, file, ...task }) {

@@ -1,5 +1,5 @@
-/** Prints the figures as Markdown, as they are in RESULTS.md. */
-import { median, spread } from './measure.js';
+/** Prints the figures as Markdown. */
+import { median } from './measure.js';
 import { LABELS } from './tables.js';
 
 const label = (contestant) => LABELS[contestant] ?? contestant;
@@ -28,42 +28,11 @@ export function table({ title, unit, contestants }, items, figures) {
 
 const rateOf = ([{ method }]) => (method === 'first' ? 'wall time' : 'rate');
 
-const EXTREMES = {
-  'growth-calls': (result) => growth('A plain completion of 1 KB by the number in flight: CPU µs a call', result),
-  'growth-events': (result) =>
-    growth('A streamed completion by its events: CPU µs an event, less the cost of a stream with one event', result),
-  cold: (result) => {
-    heading('A new process: ms over an empty one, until the package is imported and until its first response');
-    columns(['imported', 'first response']);
-    for (const [contestant, { imported, answered }] of Object.entries(result))
-      row(label(contestant), [number(median(imported)), number(median(answered))]);
-  },
-  slow: (result) => {
-    heading('A long stream with a slow reader: largest heap, and how far it reads ahead');
-    columns(['heap, MB', 'read ahead, MB']);
-    for (const [contestant, { heap, ahead }] of Object.entries(result))
-      row(label(contestant), [number(median(heap)), number(median(ahead))]);
-  },
-  left: (result) => {
-    heading('Streams left after their first chunk: what is open 6 s later');
-    columns(['connections', "the client's timers and sockets"]);
-    for (const [contestant, { connections, resources }] of Object.entries(result))
-      row(label(contestant), [connections, resources]);
-  },
-};
-
-export function extreme(name, result) {
-  EXTREMES[name](result);
-}
-
-function growth(title, { sizes, samples }) {
-  heading(`${title}; ± half the interquartile range`);
-  columns(sizes.map((size) => size.toLocaleString('en-US')));
-  for (const [contestant, samplesOfSizes] of Object.entries(samples))
-    row(
-      label(contestant),
-      samplesOfSizes.map((size) => `${number(median(size))} ± ${number(spread(size))}`),
-    );
+export function cold(result) {
+  heading('A new process: ms over an empty one, until the package is imported and until its first response');
+  columns(['imported', 'first response']);
+  for (const [contestant, { imported, answered }] of Object.entries(result))
+    row(label(contestant), [number(median(imported)), number(median(answered))]);
 }
 
 export function marks(all) {

@@ -1,15 +1,13 @@
 /**
  * Measures this package and its peers in one run: `npm run bench`, or `node24 bench/run.js` on another Node. Arguments
- * select items by a prefix of their name (`plain`, `streams-paced`, `plain-1k-16`). `quick` is faster and less exact.
+ * select items by a prefix of their name (`plain`, `streams`, `plain-1k-16`). `quick` is faster and less exact.
  * `--strict` fails if a mark is missed. `--profile` (or `--profile=by-hand`) takes CPU profiles of the items instead.
  */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { coldStart, leftEarly, slowReader } from './extremes.js';
-import { growthOfCalls, growthOfEvents } from './growth.js';
 import { judge } from './marks.js';
-import { Clients, compare, startServer } from './measure.js';
+import { Clients, coldStart, compare, startServer } from './measure.js';
 import * as print from './print.js';
 import { TABLES } from './tables.js';
 
@@ -25,7 +23,6 @@ const effort = quick
   ? { rounds: 7, dropped: 1, turn: 100, warm: 800 }
   : { rounds: 11, dropped: 1, turn: 160, warm: 1_000 };
 const wanted = (name) => words.length === 0 || words.some((word) => name === word || name.startsWith(`${word}-`));
-const GROWN = ['by-hand', 'context-gateway'];
 
 const server = await startServer();
 const clients = new Clients(server.origin);
@@ -43,38 +40,19 @@ async function measurements() {
     if (items.length === 0) continue;
     for (const { name, column: _, ...task } of items) {
       const entries = table.contestants.map((contestant) => ({ contestant, ...task }));
-      // A turn with 1,000 streams at once takes seconds.
-      const rows = await compare(
-        clients,
-        entries,
-        task.inFlight === 1000 ? { ...effort, rounds: 7, dropped: 1 } : effort,
-      );
+      const rows = await compare(clients, entries, effort);
       figures.set(name, Object.fromEntries(table.contestants.map((contestant, at) => [contestant, rows[at]])));
     }
     print.table(table, items, figures);
   }
-  await measure('growth-calls', () => growthOfCalls(clients, GROWN, effort));
-  await measure('growth-events', () =>
-    growthOfEvents(clients, GROWN, { ...effort, rounds: Math.min(11, effort.rounds) }, quick ? 100_000 : 1_000_000),
-  );
-  clients.stop(); // so that the following measurements do not count their idle connections
-  await measure('cold', () =>
-    coldStart(server, ['by-hand', 'context-gateway', 'groq-sdk', 'openai', 'stripe', 'ai'], quick ? 5 : 15),
-  );
-  await measure('slow', () =>
-    slowReader(server, ['bare', 'by-hand', 'context-gateway', 'openai'], quick ? 30 : 100, quick ? 1 : 3),
-  );
-  await measure('left', () => leftEarly(server, ['context-gateway', 'groq-sdk', 'openai', 'ai'], quick ? 200 : 2000));
+  if (wanted('cold')) {
+    const contestants = ['by-hand', 'context-gateway', 'groq-sdk', 'openai', 'stripe'];
+    figures.set('cold', coldStart(server, contestants, quick ? 5 : 15));
+    print.cold(figures.get('cold'));
+  }
   const marks = judge(figures);
   if (marks.length > 0) print.marks(marks);
   if (values.strict && marks.some(({ met }) => !met)) process.exitCode = 1;
-}
-
-async function measure(name, work) {
-  if (!wanted(name)) return;
-  const result = await work();
-  figures.set(name, result);
-  print.extreme(name, result);
 }
 
 async function profiles(contestant) {
@@ -94,6 +72,6 @@ async function profiles(contestant) {
 function versions() {
   const packages = new URL('node_modules/', import.meta.url);
   const version = (name) => JSON.parse(readFileSync(new URL(`${name}/package.json`, packages), 'utf8')).version;
-  const names = ['context-gateway', 'undici', 'eventsource-parser', 'openai', 'groq-sdk', 'stripe', 'ky', 'ai'];
+  const names = ['context-gateway', 'undici', 'eventsource-parser', 'openai', 'groq-sdk', 'stripe', 'ky'];
   return `Node ${process.versions.node}, ${cpus().length} × ${cpus()[0]?.model.trim()}; ${names.map((name) => `${name} ${version(name)}`).join(', ')}.`;
 }

@@ -2,30 +2,15 @@
 import { createServer } from 'node:net';
 import { END, json, segments } from './answers.js';
 
-/**
- * µs between two events of all paced streams together. A client that is faster reads each event by itself; a slower one
- * reads several at once, which saves it work. With a longer pause, we would mostly measure how an idle CPU wakes up.
- */
-const PACE = 25;
-/** ms between two events of a stream that never ends. */
-const ENDLESS = 1_000;
 const WINDOW = 60;
 const LIMIT = 5_000_000;
 
 const cache = new Map();
-const open = new Set();
-const paced = [];
 let requests = 0;
-let takenByClosed = 0;
 let clock = { second: 0, date: '', left: WINDOW, usedBefore: 0 };
 
 const server = createServer({ noDelay: true }, (socket) => {
   let received = Buffer.alloc(0);
-  open.add(socket);
-  socket.on('close', () => {
-    open.delete(socket);
-    takenByClosed += socket.bytesWritten;
-  });
   socket.on('error', () => {});
   socket.on('data', (chunk) => {
     received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
@@ -50,18 +35,10 @@ function respond(socket, model) {
     return;
   }
   const stream = head('Content-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: chunked');
-  if (scenario === 'paced') {
-    paced.push({ socket, parts: [stream, ...ready(model, () => segments(first, 1, false)), END], at: 0 });
-    if (paced.length === 1) pace(process.hrtime.bigint());
-  } else if (scenario === 'first') {
+  if (scenario === 'first') {
     const [event] = ready(model, () => segments(1, 1, false));
     send(socket, [stream, event]);
     setTimeout(() => socket.write(END), 1);
-  } else if (scenario === 'endless') {
-    const [event] = ready(model, () => segments(1, 1, false));
-    send(socket, [stream, event]);
-    const timer = setInterval(() => socket.write(event), ENDLESS);
-    socket.on('close', () => clearInterval(timer));
   } else {
     sendAll(socket, [stream, ...ready(model, () => segments(first, second, scenario === 'varied')), END], 0);
   }
@@ -111,28 +88,5 @@ function sendAll(socket, parts, from) {
   }
 }
 
-/** Sends one event every `PACE` µs, to one stream after another. Polls the clock, because timers are too coarse. */
-function pace(due) {
-  const now = process.hrtime.bigint();
-  const one = now >= due ? paced.shift() : undefined;
-  if (one !== undefined && !one.socket.destroyed) {
-    if (one.at === 0) send(one.socket, one.parts.slice(0, 2));
-    else one.socket.write(one.parts[one.at]);
-    one.at += one.at === 0 ? 2 : 1;
-    if (one.at < one.parts.length) paced.push(one);
-  }
-  // A delay is not made up for, since events would then go out together.
-  const next = one === undefined ? due : now + BigInt(PACE * 1000);
-  if (paced.length > 0) setImmediate(pace, next);
-}
-
-/** The bytes that clients accepted so far. */
-function accepted() {
-  let bytes = takenByClosed;
-  for (const socket of open) bytes += socket.bytesWritten - socket.writableLength;
-  return bytes;
-}
-
-process.on('message', () => process.send({ connections: open.size, accepted: accepted() }));
 process.on('disconnect', () => process.exit());
 server.listen(0, '127.0.0.1', 2048, () => process.send({ port: server.address().port }));

@@ -26,20 +26,5 @@ export function create(origin) {
         parser.feed(decoder.decode(bytes, { stream: true }));
       if (!done) throw new Error('cut');
     },
-    /** The same for a slow reader, as an iterator. */
-    async *read(model) {
-      const decoder = new TextDecoder();
-      let chunks = [];
-      const parser = createParser({
-        onEvent: ({ data }) => {
-          if (data !== '[DONE]') chunks.push(JSON.parse(data));
-        },
-      });
-      for await (const bytes of await post({ model, stream: true })) {
-        parser.feed(decoder.decode(bytes, { stream: true }));
-        for (const _ of chunks) yield 1;
-        chunks = [];
-      }
-    },
   };
 }

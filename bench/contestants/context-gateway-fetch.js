@@ -1,7 +1,0 @@
-/** This package through `fetch`, as on platforms without undici. */
-import { GatewayClient } from 'context-gateway';
-import { key } from './call.js';
-import { openaiShaped } from './openai-shaped.js';
-
-export const create = (origin) =>
-  openaiShaped(new GatewayClient({ baseURL: origin, apiKey: key, fetch: globalThis.fetch }));
