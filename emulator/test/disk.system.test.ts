@@ -6,7 +6,6 @@ import { builtFile } from '../../test/helpers/programs.js';
 import { createEmulator, type Emulator } from '../src/index.js';
 import { callsTo, dataDirectory, testEmulator } from './support.js';
 
-const COMMAND = [process.execPath, builtFile('emulator-cli')];
 const children: ChildProcess[] = [];
 afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
@@ -15,10 +14,12 @@ afterEach(() => {
 /** Starts the command with a data directory. `blocks` is the largest file size, in blocks of `ulimit -f`. */
 async function started(data: string, { blocks, uid }: { blocks?: number; uid?: number }) {
   const limit = blocks === undefined ? '' : `ulimit -f ${blocks}; `;
-  const words = [...COMMAND, '--port', '0', '--seed', 'disk', '--limits', 'context=1000000', '--data', data];
+  // Once it runs: another user may not read the folder in which Node is.
+  const as = uid === undefined ? [] : ['--import', `data:text/javascript,process.setuid(${uid})`];
+  const command = [process.execPath, ...as, builtFile('emulator-cli')];
+  const words = [...command, '--port', '0', '--seed', 'disk', '--limits', 'context=1000000', '--data', data];
   const child = spawn('sh', ['-c', `${limit}exec "$@"`, 'sh', ...words], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    ...(uid === undefined ? {} : { uid }),
   });
   children.push(child);
   let out = '';
