@@ -57,21 +57,29 @@ afterAll(async () => {
 describe('the documentation', () => {
   const tests = (runner: string) => blocks.filter((block) => block.runner === runner).map(({ file }) => file);
 
-  test.runIf(AT_LENGTH)('its tests for Vitest pass unchanged', async () => {
-    const files = tests('vitest');
-    const { code, text } = await runVitest(join(folder, 'src'), `{${files}}.ts`);
+  test.runIf(AT_LENGTH)(
+    'its tests for Vitest pass unchanged',
+    async () => {
+      const files = tests('vitest');
+      const { code, text } = await runVitest(join(folder, 'src'), `{${files}}.ts`);
 
-    expect(code, text).toBe(0);
-    expect(text).toMatch(new RegExp(`Test Files +${files.length} passed`));
-  });
+      expect(code, text).toBe(0);
+      expect(text).toMatch(new RegExp(`Test Files +${files.length} passed`));
+    },
+    180_000,
+  );
 
-  test.runIf(AT_LENGTH)("its tests for Node's runner pass unchanged", async () => {
-    const files = tests('node:test');
-    const { code, text } = await runNode(['--test', ...files.map((file) => join(folder, `${file}.mjs`))], folder); // they may write files
+  test.runIf(AT_LENGTH)(
+    "its tests for Node's runner pass unchanged",
+    async () => {
+      const files = tests('node:test');
+      const { code, text } = await runNode(['--test', ...files.map((file) => join(folder, `${file}.mjs`))], folder); // they may write files
 
-    expect(code, text).toBe(0);
-    expect(text).toContain(`pass ${files.length}`);
-  });
+      expect(code, text).toBe(0);
+      expect(text).toContain(`pass ${files.length}`);
+    },
+    180_000,
+  );
 
   const programs = blocks.filter(({ runner }) => runner === undefined);
   /** What each block printed, against an emulator of its own. */
