@@ -21,6 +21,7 @@ export function Chat({ api, ...chat }: { api: string; id: string; messages: Chat
     transport,
   });
   const problem = error && problemOf(error);
+  const isLost = error !== undefined && problem === undefined;
   useEffect(() => {
     if (!error || problemOf(error)) return;
     const timer = setTimeout(resumeStream, 1000); // the connection broke: the reply goes on, on the server
@@ -28,6 +29,8 @@ export function Chat({ api, ...chat }: { api: string; id: string; messages: Chat
   }, [error, resumeStream]);
   const wait = useCountdown(error, problem?.retryAfter);
   const isBusy = status === 'submitted' || status === 'streaming';
+  // Such as a message that never reached the server. A reply that goes on there is resumed.
+  const isUnanswered = !isBusy && !error && !chat.resume && messages.at(-1)?.role === 'user';
 
   return (
     <main className="mx-auto flex h-dvh w-full max-w-3xl flex-col gap-3 p-4">
@@ -61,6 +64,7 @@ export function Chat({ api, ...chat }: { api: string; id: string; messages: Chat
           {problem ? problem.message : 'The connection broke. Connecting…'}
         </p>
       )}
+      {isUnanswered && <p role="status">No reply yet: press Again.</p>}
       <form
         className="flex gap-2"
         action={(form) => {
@@ -88,7 +92,7 @@ export function Chat({ api, ...chat }: { api: string; id: string; messages: Chat
             {wait > 0 ? `Again in ${wait} s` : 'Again'}
           </button>
         )}
-        <button type="submit" className={BUTTON} disabled={isBusy || wait > 0}>
+        <button type="submit" className={BUTTON} disabled={isBusy || wait > 0 || isLost}>
           Send
         </button>
       </form>
@@ -118,7 +122,8 @@ function Sources({ found }: { found: { id?: string; role: string; text: string }
 /** What the server says is wrong. Nothing if the connection broke. */
 function problemOf(error: Error): Pick<ErrorData, 'message' | 'retryAfter'> | undefined {
   try {
-    return JSON.parse(error.message);
+    const said = JSON.parse(error.message);
+    return said.error ?? said;
   } catch {
     return undefined;
   }
