@@ -1,6 +1,6 @@
 import { toWellFormed } from './unicode.js';
 
-/** The name of a speaker. A role is no name: nobody is quoted as the model by being called "assistant". */
+/** The name of a speaker, unless it is a role: a user called "assistant" must not be quoted as the model. */
 export function speakerOf({ name = '' }: { name?: string | undefined }): string | undefined {
   const speaker = name
     .normalize('NFKC')

@@ -17,7 +17,7 @@ export interface MapOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** The outcome for one item: `result`, or `error` if its call failed. What is thrown and is no `Error` is its `cause`. */
+/** The outcome for one item: `result`, or `error` if its call failed. A thrown value that is not an `Error` is its `cause`. */
 export type MapResult<Item, Result> =
   | { readonly item: Item; readonly result: Result; readonly error?: undefined }
   | { readonly item: Item; readonly result?: undefined; readonly error: Error };
@@ -145,7 +145,9 @@ class Batch<Item, Result> {
       const isError = error instanceof Error;
       outcome = {
         item,
-        error: isError ? error : new Error('call threw what is no Error: see cause.', { cause: error }),
+        error: isError
+          ? error
+          : new Error('call threw a value that is not an Error: see error.cause.', { cause: error }),
       };
     }
     if (this.#failure === undefined) this.#outcomes.push(outcome);

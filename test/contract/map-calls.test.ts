@@ -142,7 +142,7 @@ test('an item whose call rejects with nothing has an error, and the type of a re
   }
 
   expect(lengths.sort()).toEqual([1, 2]);
-  expect(errors).toEqual([new Error('call threw what is no Error: see cause.')]);
+  expect(errors).toEqual([new Error('call threw a value that is not an Error: see error.cause.')]);
 });
 
 test.each([{}, 7, null, undefined])('%j as items is a mistake in the arguments', async (items) => {

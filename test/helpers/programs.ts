@@ -76,9 +76,12 @@ export async function runPrograms(
   return JSON.parse(stdout);
 }
 
-const RUNNER = `const printed = [];
+/** What a handler prints after its response belongs to its own program, not to the next one. */
+const RUNNER = `import { AsyncLocalStorage } from 'node:async_hooks';
+const printed = [];
+const owner = new AsyncLocalStorage();
 for (const stream of ['stdout', 'stderr'])
-  process[stream].write = (text) => { printed.at(-1)[stream] += text; return true; };
+  process[stream].write = (text) => { (owner.getStore() ?? printed.at(-1))[stream] += text; return true; };
 process.on('uncaughtException', (error) => { printed.at(-1).stderr += error.stack; });
 for (const { program, env } of JSON.parse(process.argv[1])) {
   printed.push({ stdout: '', stderr: '' });
@@ -89,7 +92,7 @@ for (const { program, env } of JSON.parse(process.argv[1])) {
       const question = 'The harbour opens at six. When does the harbour open?';
       const messages = [{ id: '1', role: 'user', parts: [{ type: 'text', text: question }] }];
       const body = JSON.stringify({ question, messages, message: messages[0], id: 'conv_sample' });
-      console.log(await (await POST(new Request('http://localhost/ask', { method: 'POST', body }))).text());
+      console.log(await (await owner.run(printed.at(-1), POST, new Request('http://localhost/ask', { method: 'POST', body }))).text());
     }
   } catch (error) {
     console.error(error);
