@@ -143,6 +143,24 @@ test.each([chat, tools])('a question without a reply is sent with the next one (
   ]);
 });
 
+test.each([chat, tools])('a second tab is refused while a reply is written (%#)', async (route) => {
+  emulator.chat.on('story', 'Once upon a time there was a lighthouse.');
+  emulator.faults.add({ match: { path }, respond: { type: 'cutStream', afterEvents: 4, how: 'stall' } });
+  let shown = '';
+  const first = send(route, [of('user', 'Tell me a story.', '1')], undefined, (one) => {
+    shown = asMessage(one).content;
+  });
+  await expect.poll(() => shown, { timeout: 20_000 }).toContain('Once');
+
+  const second = send(route, [of('user', 'When does the harbour open?', '2')]);
+
+  await expect(second).rejects.toThrow('perhaps in another tab');
+  await stop(new Request('https://app.test', { method: 'DELETE' }), { params: Promise.resolve({ id: talk }) });
+  await first;
+  const stored = textsOf((await earlier(talk)).messages);
+  expect(stored).toEqual(['user: Tell me a story.', expect.stringMatching(/^assistant: Once/)]);
+});
+
 test.each([chat, tools])('files are left out of the stored text (%#)', async (route) => {
   const file = { type: 'file' as const, mediaType: 'text/csv', url: 'data:text/csv,a' };
   const parts = [

@@ -22,7 +22,7 @@ const contents = async () => (await context.memory.list()).map(({ content }) => 
 
 test('a fact is stored, changed by a later message, and not doubled if the model gives it another type', async () => {
   finds('in Oslo', { type: 'fact', key: 'home', content: 'The user lives in Oslo.' });
-  finds('in Bergen', { type: 'preference', key: 'home', content: 'The user lives in Bergen.' });
+  finds('in Bergen', { type: 'preference', key: 'Home', content: 'The user lives in Bergen.' });
   finds('Thanks');
 
   await remember('I live in Oslo.', { gateway, context });

@@ -34,10 +34,12 @@ export async function remember(
     { schema: Facts },
   );
   const items = [];
-  for (const fact of parsed.facts) {
-    const same = known.find(({ key }) => key === fact.key); // whatever type the model gives it now
-    const item = await (same ? context.memory.update(same.id, { content: fact.content }) : context.memory.upsert(fact));
-    if (!same) known.push(item);
+  for (const { type, key, content } of parsed.facts) {
+    const stored = await context.memory.list(); // again: another message may have stored it meanwhile
+    const same = stored.find((item) => item.key.toLowerCase() === key.toLowerCase()); // of any type
+    const item = same
+      ? await context.memory.update(same.id, { content })
+      : await context.memory.create({ type, key, content });
     items.push(item);
   }
   return items;

@@ -1,4 +1,4 @@
-/** A chat that remembers what its user says, and a page where the user sees it. Run: npm run example memory */
+/** A chat that remembers what its user says, and a page where the user sees it. */
 import { fileURLToPath } from 'node:url';
 import { serve } from '@hono/node-server';
 import { ContextClient, GatewayClient } from 'context-gateway';
@@ -16,7 +16,7 @@ export function memoryChat(clients: { gateway: GatewayClient; context: ContextCl
     memoryPage(() => clients.context),
   );
   app.post('/chat', async ({ req }) => {
-    const { text } = await req.json();
+    const { text = '' } = Object(await req.json().catch(() => undefined)); // a page may send anything
     // While the reply is written. If it fails, the user has the reply all the same.
     void remember(String(text), clients).catch(({ message }) => console.log('not remembered:', message));
     const reply = createConversation(settings).stream(String(text), { signal: req.raw.signal });

@@ -29,8 +29,9 @@ export function Chat({ api, ...chat }: { api: string; id: string; messages: Chat
   }, [error, resumeStream]);
   const wait = useCountdown(error, problem?.retryAfter);
   const isBusy = status === 'submitted' || status === 'streaming';
-  // Such as a message that never reached the server. A reply that goes on there is resumed.
-  const isUnanswered = !isBusy && !error && !chat.resume && messages.at(-1)?.role === 'user';
+  const isResuming = chat.resume && messages.length === chat.messages.length;
+  // Such as a message that never reached the server.
+  const isUnanswered = !isBusy && !error && !isResuming && messages.at(-1)?.role === 'user';
 
   return (
     <main className="mx-auto flex h-dvh w-full max-w-3xl flex-col gap-3 p-4">
@@ -64,6 +65,7 @@ export function Chat({ api, ...chat }: { api: string; id: string; messages: Chat
           {problem ? problem.message : 'The connection broke. Connecting…'}
         </p>
       )}
+      {status === 'submitted' && <p role="status">Waiting for the reply…</p>}
       {isUnanswered && <p role="status">No reply yet: press Again.</p>}
       <form
         className="flex gap-2"

@@ -23,7 +23,7 @@ export async function begin(conversationId: string) {
   };
 }
 
-/** The reply that is being written, from its start. */
+/** The reply that is being written, from its start. Nothing if it has ended, or its process has. */
 export async function resume(conversationId: string): Promise<ReadableStream<string> | undefined> {
   const id = await idOf(conversationId);
   if (id === '') return undefined;
@@ -36,8 +36,15 @@ export async function resume(conversationId: string): Promise<ReadableStream<str
 }
 
 export async function isRunning(conversationId: string): Promise<boolean> {
-  const id = await idOf(conversationId);
-  return id !== '' && (await (await streams()).hasExistingStream(id)) === true;
+  const reply = await resume(conversationId);
+  await reply?.cancel();
+  return reply !== undefined;
+}
+
+/** For a second tab: `stop` stops the newest reply, so there is one at a time. */
+export function refuseSecond(): Response {
+  const message = 'A reply is being written, perhaps in another tab. Press Again when it has ended.';
+  return Response.json({ error: { message } }, { status: 409 });
 }
 
 export async function stop(conversationId: string): Promise<void> {

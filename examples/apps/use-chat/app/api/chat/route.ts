@@ -3,7 +3,7 @@ import { GatewayClient, toErrorData } from 'context-gateway';
 import { toUIMessageStream } from 'context-gateway/ai-sdk';
 import { createConversation } from 'context-gateway/conversation';
 import { store } from '../../database';
-import { begin } from '../../replies';
+import { begin, isRunning, refuseSecond } from '../../replies';
 import { asMessage } from '../../store';
 
 const gateway = new GatewayClient({ maxRetryAfter: 5_000 }); // the page counts down a longer wait
@@ -12,6 +12,7 @@ export async function POST(request: Request): Promise<Response> {
   const { id: conversationId, messages } = await request.json().catch(() => ({}));
   if (!conversationId || !messages?.length) return new Response('There are no messages.', { status: 400 });
   // Check here that the visitor may use the conversation.
+  if (await isRunning(conversationId)) return refuseSecond();
   const conversation = createConversation({ gateway, model: 'atlas-small', conversationId, store });
   const { signal, consumeSseStream } = await begin(conversationId);
   const reply = conversation.stream([asMessage(messages.at(-1))], { signal });

@@ -3,7 +3,7 @@ import { extended, GatewayClient, toErrorData } from 'context-gateway';
 import { contextMiddleware, createAiSdkProvider, searchTool } from 'context-gateway/ai-sdk';
 import { createConversation } from 'context-gateway/conversation';
 import { store } from '../../database';
-import { begin } from '../../replies';
+import { begin, isRunning, refuseSecond } from '../../replies';
 import { asMessage } from '../../store';
 
 const gateway = new GatewayClient({ maxRetryAfter: 5_000 });
@@ -13,6 +13,7 @@ export async function POST(request: Request): Promise<Response> {
   const { id: conversationId, messages } = await request.json().catch(() => ({}));
   if (!conversationId || !messages?.length) return new Response('There are no messages.', { status: 400 });
   // Check here that the visitor may use the conversation.
+  if (await isRunning(conversationId)) return refuseSecond();
   const contextWindow = 4_000; // at most so many tokens for each request
   const open = () => createConversation({ gateway, model: 'atlas-small', conversationId, store, contextWindow });
   const conversation = open();
