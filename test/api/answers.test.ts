@@ -1,13 +1,14 @@
 import { inspect } from 'node:util';
-import { type ClientEvent, documented, ResponseValidationError, toEventStream } from 'context-gateway';
+import { type ClientEvent, ResponseValidationError, toEventStream } from 'context-gateway';
 import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
 import {
+  changed,
   chatParams,
   compactAnswer,
   completion,
   contextAnswer,
   memoryItem,
-  metadata,
   pinnedItem,
   usageReport,
 } from '../helpers/samples.js';
@@ -15,24 +16,29 @@ import { cannedService, contextAt, failureOf, gatewayAt, json, text } from '../h
 
 const { answers, requests } = cannedService();
 
-/** A copy with the value at `path` replaced, e.g. `['choices', 0, 'index']`. `undefined` removes the field. */
-function changed<T>(answer: T, path: readonly (string | number)[], value: unknown): T {
-  const copy = structuredClone(answer);
-  let at = copy as Record<string | number, unknown>;
-  for (const key of path.slice(0, -1)) at = at[key] as Record<string | number, unknown>;
-  const last = path.at(-1) ?? '';
-  if (value === undefined) delete at[last];
-  else at[last] = value;
-  return copy;
-}
-
 describe('a response from a newer service', () => {
-  test('keeps an unknown pin category and memory type as strings', async () => {
+  test('keeps unknown values, and extra fields at every level', async () => {
     answers(json({ success: true, pinnedItem: { ...pinnedItem(), category: 'idea' } }));
     expect((await contextAt().pin('c', 'm')).category).toBe('idea');
 
     answers(json({ success: true, memories: [{ ...memoryItem(), type: 'goal' }] }));
     expect((await contextAt().memory.list())[0]?.type).toBe('goal');
+
+    const message = { role: 'tool', content: 'Rhine.' };
+    const choice = { index: 0, message, finish_reason: 'content_filter', logprobs: null };
+    const odd = { ...completion(), system_fingerprint: 'fp', choices: [choice] };
+    answers(json(odd));
+    expect(await gatewayAt().chat.completions.create(chatParams)).toEqual(odd);
+
+    const context = changed(
+      contextAnswer(),
+      ['context', 'rollingSummary', 'importantReferences', 0, 'type'],
+      'database',
+    );
+    const more = changed(context, ['context', 'rollingSummary', 'decisions', 0, 'by'], 'Kim');
+    const most = changed(more, ['context', 'metadata', 'shard'], 7);
+    answers(json(most));
+    expect(await contextAt().retrieve('c')).toEqual(most.context);
   });
 
   test('counts null as absent in optional fields, and removes it', async () => {
@@ -49,76 +55,31 @@ describe('a response from a newer service', () => {
 
   test('still rejects null in a required field', async () => {
     answers(json({ success: true, memories: [{ ...memoryItem(), key: null, workspaceId: null }] }));
-    const error = (await failureOf(contextAt().memory.list())) as ResponseValidationError;
-    expect(error.issues).toEqual([{ path: ['memories', 0, 'key'], message: 'expected string, got null' }]);
-  });
 
-  test('keeps an unknown finish_reason, role and reference type', async () => {
-    const odd = changed(
-      changed(completion(), ['choices', 0, 'finish_reason'], 'content_filter'),
-      ['choices', 0, 'message', 'role'],
-      'tool',
-    );
-    answers(json(odd));
-    expect((await gatewayAt().chat.completions.create(chatParams)).choices[0]).toMatchObject({
-      finish_reason: 'content_filter',
-      message: { role: 'tool' },
+    expect(await failureOf(contextAt().memory.list())).toMatchObject({
+      issues: [{ path: ['memories', 0, 'key'], message: 'expected string, got null' }],
     });
-
-    answers(
-      json(changed(contextAnswer(), ['context', 'rollingSummary', 'importantReferences', 0, 'type'], 'database')),
-    );
-    expect((await contextAt().retrieve('c')).rollingSummary.importantReferences[0]?.type).toBe('database');
-  });
-
-  test('keeps extra fields at every level', async () => {
-    answers(
-      json({ ...completion(), system_fingerprint: 'fp', choices: [{ ...completion().choices[0], logprobs: null }] }),
-    );
-    const answer = await gatewayAt().chat.completions.create(chatParams);
-    expect(answer).toHaveProperty('system_fingerprint', 'fp');
-    expect(answer.choices[0]).toHaveProperty('logprobs', null);
-
-    const more = changed(contextAnswer(), ['context', 'rollingSummary', 'decisions', 0, 'by'], 'Kim');
-    answers(json(changed(more, ['context', 'metadata', 'shard'], 7)));
-    const context = await contextAt().retrieve('c');
-    expect(context.rollingSummary.decisions[0]).toHaveProperty('by', 'Kim');
-    expect(context.metadata).toHaveProperty('shard', 7);
   });
 
   test.each([
-    { lastCompactionAt: null, because: 'there was no compaction' },
-    { lastCompactionAt: undefined, because: 'the field is optional' },
-    { lastCompactionAt: '2026-01-05T09:30:00.000Z', because: 'it is an ISO 8601 time' },
-    { lastCompactionAt: '2026-01-05T09:30:00+02:00', because: 'ISO 8601 allows an offset' },
-  ])('may have lastCompactionAt $lastCompactionAt: $because', async ({ lastCompactionAt }) => {
-    answers(json(changed(contextAnswer(), ['context', 'metadata', 'lastCompactionAt'], lastCompactionAt)));
+    [['metadata', 'lastCompactionAt'], null],
+    [['metadata', 'lastCompactionAt'], undefined],
+    [['metadata', 'lastCompactionAt'], '2026-01-05T09:30:00+02:00'],
+    [['pinnedMemory'], []],
+  ])('may have a context whose %j is %j', async (path, value) => {
+    const answer = changed(contextAnswer(), ['context', ...path], value);
+    answers(json(answer));
 
-    expect((await contextAt().retrieve('c')).metadata.lastCompactionAt).toBe(lastCompactionAt);
+    expect(await contextAt().retrieve('c')).toEqual(answer.context);
   });
 
-  test('may have success: false inside a compaction result, which is data', async () => {
-    answers(json(changed(compactAnswer(), ['result', 'success'], false)));
+  test('may have no choices, and success: false inside a compaction result, which is data', async () => {
+    answers(json({ ...completion(), choices: [] }));
+    expect((await gatewayAt().chat.completions.create(chatParams)).choices).toEqual([]);
 
+    answers(json(changed(compactAnswer(), ['result', 'success'], false)));
     expect((await contextAt().compact('c')).success).toBe(false);
   });
-
-  test('may leave out isActive and workspaceId of a memory item', async () => {
-    answers(json({ success: true, memory: memoryItem() }));
-
-    const item = await contextAt().memory.create({ type: 'fact', key: 'editor', content: 'Uses vim.' });
-
-    expect(item).toEqual(memoryItem());
-  });
-
-  test.each([[[]], [[{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' }]]])(
-    'may have the choices %j',
-    async (choices) => {
-      answers(json({ ...completion(), choices }));
-
-      expect((await gatewayAt().chat.completions.create(chatParams)).choices).toEqual(choices);
-    },
-  );
 
   test('is parsed as JSON whatever its content type, and with a byte order mark', async () => {
     answers(text(JSON.stringify(usageReport()), { headers: { 'content-type': 'text/plain' } }));
@@ -147,47 +108,21 @@ const create = () => gatewayAt().chat.completions.create(chatParams);
 const usage = () => gatewayAt().usage.retrieve();
 
 describe('a response that breaks the documented schema', () => {
-  test.each([
-    { call: retrieve, answer: contextAnswer(), path: ['context'], value: undefined },
-    { call: retrieve, answer: contextAnswer(), path: ['context', 'rollingSummary'], value: null },
-    { call: retrieve, answer: contextAnswer(), path: ['context', 'rollingSummary', 'goals', 0], value: 77_777 },
-    { call: retrieve, answer: contextAnswer(), path: ['context', 'rollingSummary', 'version'], value: 1.5 },
-    { call: retrieve, answer: contextAnswer(), path: ['context', 'rollingSummary', 'lastUpdated'], value: 'CANARY' },
-    {
-      call: retrieve,
-      answer: contextAnswer(),
-      path: ['context', 'rollingSummary', 'stylePreferences'],
-      value: 'CANARY',
-    },
-    {
-      call: retrieve,
-      answer: contextAnswer(),
-      path: ['context', 'rollingSummary', 'decisions', 0, 'id'],
-      value: 77_777,
-    },
-    { call: retrieve, answer: contextAnswer(), path: ['context', 'pinnedMemory'], value: { CANARY: 1 } },
-    { call: retrieve, answer: contextAnswer(), path: ['context', 'pinnedMemory', 0, 'content'], value: undefined },
-    { call: retrieve, answer: contextAnswer(), path: ['context', 'metadata', 'totalTokens'], value: '77777' },
-    { call: retrieve, answer: contextAnswer(), path: ['context', 'metadata', 'compressedTokens'], value: -77_777 },
-    { call: retrieve, answer: contextAnswer(), path: ['context', 'metadata', 'lastCompactionAt'], value: 'CANARY' },
-    { call: retrieve, answer: contextAnswer(), path: ['success'], value: undefined },
-    { call: retrieve, answer: contextAnswer(), path: ['success'], value: 'true' },
-    { call: () => contextAt().compact('c'), answer: compactAnswer(), path: ['result', 'newTokenCount'], value: null },
-    { call: create, answer: completion(), path: ['id'], value: 77_777 },
-    { call: create, answer: completion(), path: ['usage'], value: undefined },
-    { call: create, answer: completion(), path: ['usage', 'total_tokens'], value: 2 ** 53 },
-    { call: create, answer: completion(), path: ['created'], value: 1e20 },
-    { call: create, answer: completion(), path: ['choices'], value: { CANARY: 1 } },
-    { call: create, answer: completion(), path: ['choices', 0, 'message', 'content'], value: null },
-    { call: create, answer: completion(), path: ['choices', 0, 'finish_reason'], value: null },
-    { call: create, answer: completion(), path: ['choices', 0, 'index'], value: -1 },
-    { call: usage, answer: usageReport(), path: ['period', 'start'], value: undefined },
-    { call: usage, answer: usageReport(), path: ['breakdown_by_model', 'atlas-small'], value: '77777' },
-    { call: usage, answer: usageReport(), path: ['estimated_overage_cost'], value: 'CANARY' },
+  test.each<[call: () => PromiseLike<unknown>, answer: object, path: (string | number)[], value: unknown]>([
+    [retrieve, contextAnswer(), ['context', 'rollingSummary'], null],
+    [retrieve, contextAnswer(), ['context', 'rollingSummary', 'version'], 1.5],
+    [retrieve, contextAnswer(), ['context', 'rollingSummary', 'lastUpdated'], 'CANARY'],
+    [retrieve, contextAnswer(), ['context', 'pinnedMemory', 0, 'content'], undefined],
+    [retrieve, contextAnswer(), ['context', 'metadata', 'compressedTokens'], -77_777],
+    [retrieve, contextAnswer(), ['context', 'metadata', 'lastCompactionAt'], 'CANARY'],
+    [retrieve, contextAnswer(), ['success'], 'true'],
+    [() => contextAt().compact('c'), compactAnswer(), ['result', 'newTokenCount'], null],
+    [create, completion(), ['usage', 'total_tokens'], 2 ** 53],
+    [usage, usageReport(), ['breakdown_by_model', 'atlas-small'], '77777'],
   ])(
-    'with $value at $path is a ResponseValidationError with the path and the body, and a message without the value',
-    async ({ call, answer, path, value }) => {
-      const wrong = changed<object>(answer, path, value);
+    '%#: is an error with the path and the body, and a message without the value',
+    async (call, answer, path, value) => {
+      const wrong = changed(answer, path, value);
       answers(json(wrong as never));
 
       const error = await failureOf(call());
@@ -221,35 +156,18 @@ describe('a response that breaks the documented schema', () => {
     );
   });
 
-  test('shows five issues in the message, counts the others, and lists all in `issues`', async () => {
-    answers(json({ success: true, context: { rollingSummary: {}, pinnedMemory: [], metadata: metadata() } }));
-
-    const error = (await failureOf(retrieve())) as ResponseValidationError;
-
-    expect(error.issues).toHaveLength(10);
-    expect(error.message).toMatch(/; and 5 more \(GET \/api\/context\)\.$/);
-  });
-
   test.each([
     { wrong: 49, kept: 49, more: 'and 44 more' },
     { wrong: 50, kept: 50, more: 'and more' },
-    { wrong: 20_000, kept: 50, more: 'and more' },
-  ])('keeps $kept of $wrong issues, and the message says "$more"', async ({ wrong, kept, more }) => {
-    const models = Array.from({ length: wrong }, (_, at) => [`model-${at}`, 'x']);
+    { wrong: 60, kept: 50, more: 'and more' },
+  ])('keeps $kept of $wrong issues, shows five, and says "$more"', async ({ wrong, kept, more }) => {
+    const models = Array.from({ length: wrong }, (_, at) => [`model-${at}`.padEnd(10_000, '-'), 'x']);
     answers(json({ ...usageReport(), breakdown_by_model: Object.fromEntries(models) }));
 
-    const error = (await failureOf(gatewayAt().usage.retrieve())) as ResponseValidationError;
+    const error = (await failureOf(usage())) as ResponseValidationError;
 
     expect(error.issues).toHaveLength(kept);
-    expect(error.message).toMatch(new RegExp(`model-4: [^;]*; ${more} \\(GET /v1/usage\\)\\.$`));
-  });
-
-  test('prints a short error, however long the keys in the body are', async () => {
-    const models = Array.from({ length: 60 }, (_, at) => [`${at}`.repeat(50_000), 'x']);
-    answers(json({ ...usageReport(), breakdown_by_model: Object.fromEntries(models) }));
-
-    const error = (await failureOf(gatewayAt().usage.retrieve())) as ResponseValidationError;
-
+    expect(error.message).toMatch(new RegExp(`model-4-+…: [^;]*; ${more} \\(GET /v1/usage\\)\\.$`));
     for (const printed of [JSON.stringify(error), inspect(error, { showHidden: true })]) {
       expect(printed.length).toBeLessThan(20_000);
     }
@@ -264,8 +182,6 @@ describe('a response that breaks the documented schema', () => {
 
   test.each([
     ['{"id": ', 'it is cut off'],
-    ['{} trailing', 'something follows it'],
-    ['{"a": NaN}', 'NaN is not JSON'],
     ['<html><b>Sorry</b></html>', 'it is an HTML page'],
     ['', 'it is empty'],
   ])('a response with status 200 and the body %j is a ResponseValidationError: %s', async (body) => {
@@ -281,22 +197,20 @@ describe('a response that breaks the documented schema', () => {
   const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
   const JSON_TYPE = { headers: { 'content-type': 'application/json' } };
   const EVENTS = { headers: { 'content-type': 'text/event-stream' } };
-  const deepCompletion = (levels: number) =>
-    JSON.stringify({ ...completion(), x: 'DEEP' }).replace('"DEEP"', nested(levels));
   const deepEvent = (levels: number) => `data: {"choices":[{"index":0,"delta":{}}],"x":${nested(levels)}}\n\n`;
   const stream = () => gatewayAt().chat.completions.create({ ...chatParams, stream: true });
 
-  test.each([5_000, 100_000])('nested %d levels deep is a typed error on every kind of call', async (levels) => {
+  test('nested 100,000 levels deep is a typed error on every kind of call', async () => {
     const tooDeep = { name: 'ResponseValidationError', message: expect.stringContaining('deeper than 500 levels') };
 
-    answers(text(`{"data":${nested(levels)}}`, JSON_TYPE));
+    answers(text(`{"data":${nested(100_000)}}`, JSON_TYPE));
     expect(await failureOf(gatewayAt().presets.list())).toMatchObject(tooDeep);
-    answers(text(nested(levels), JSON_TYPE));
+    answers(text(nested(100_000), JSON_TYPE));
     expect(await failureOf(gatewayAt().request({ method: 'GET', path: '/v1/x' }))).toMatchObject(tooDeep);
-    answers(text(deepCompletion(levels), JSON_TYPE));
-    expect(await failureOf(gatewayAt().chat.completions.create(chatParams))).toMatchObject(tooDeep);
+    answers(text(JSON.stringify({ ...completion(), x: 'DEEP' }).replace('"DEEP"', nested(100_000)), JSON_TYPE));
+    expect(await failureOf(create())).toMatchObject(tooDeep);
     expect(await failureOf(stream())).toMatchObject(tooDeep);
-    answers(text(deepEvent(levels), EVENTS));
+    answers(text(deepEvent(100_000), EVENTS));
     expect(await failureOf((await stream()).finalCompletion())).toMatchObject(tooDeep);
     expect(await new Response(toEventStream(await stream())).text()).toMatch(/^event: error\n/);
   });
@@ -318,18 +232,6 @@ describe('a response that breaks the documented schema', () => {
 
     answers(text(`event: error\ndata: ${body}\n\n`, EVENTS));
     expect(await failureOf((await stream()).finalCompletion())).toMatchObject({ name: 'StreamError', ...facts });
-  });
-
-  test('ends a relay with an error event if decodeChunk returns a chunk that is no JSON', async () => {
-    answers(text('data: {}\n\n', EVENTS));
-    const decodeChunk = () => ({ choices: [], x: 1n });
-
-    const stream = await gatewayAt({ completions: { ...documented, decodeChunk } }).chat.completions.create({
-      ...chatParams,
-      stream: true,
-    });
-
-    expect(await new Response(toEventStream(stream)).text()).toMatch(/^event: error\n.*The stream failed/);
   });
 });
 
@@ -380,27 +282,14 @@ describe("validation: 'report'", () => {
     expect(stream.metrics.chunks).toBe(1);
   });
 
-  test('still treats success: false as an error', async () => {
-    answers(json({ success: false, error: 'no' }));
-
-    await expect(contextAt(reporting().options).retrieve('c')).rejects.toMatchObject({ name: 'APIError', status: 200 });
-  });
-
-  test('throws a typed error if the body holds nothing to return', async () => {
-    answers(json(null));
+  test('throws a typed error if the body reports an error, or holds nothing to return', async () => {
     const { options } = reporting();
+    answers(json({ success: false, error: 'no' }));
+    expect(await failureOf(contextAt(options).retrieve('c'))).toMatchObject({ name: 'APIError', status: 200 });
 
-    await expect(contextAt(options).retrieve('c')).rejects.toBeInstanceOf(ResponseValidationError);
-    await expect(gatewayAt(options).presets.list()).rejects.toBeInstanceOf(ResponseValidationError);
-  });
-
-  test('returns the response even if the listener throws', async () => {
-    answers(json(usageReport()));
-    const onEvent = () => {
-      throw new Error('listener');
-    };
-
-    expect(await gatewayAt({ onEvent }).usage.retrieve()).toEqual(usageReport());
+    answers(json(null));
+    expect(await failureOf(contextAt(options).retrieve('c'))).toBeInstanceOf(ResponseValidationError);
+    expect(await failureOf(gatewayAt(options).presets.list())).toBeInstanceOf(ResponseValidationError);
   });
 });
 
@@ -428,33 +317,28 @@ describe('a 2xx body that reports an error', () => {
 });
 
 describe('an empty body', () => {
-  const empty = [
-    { method: 'unpin', call: () => contextAt().unpin('c', 'm') },
-    { method: 'exclude', call: () => contextAt().exclude('c', 'm') },
-    { method: 'include', call: () => contextAt().include('c', 'm') },
-    { method: 'memory.delete', call: () => contextAt().memory.delete('m') },
-  ];
-
-  test.each(empty)('is a success for $method, with 204 and with 200', async ({ call }) => {
+  test.each([
+    ['unpin', () => contextAt().unpin('c', 'm')],
+    ['include', () => contextAt().include('c', 'm')],
+    ['memory.delete', () => contextAt().memory.delete('m')],
+  ])('is a success for %s, with 204 and with 200', async (_, call) => {
     answers(text(null, { status: 204 }), text('', { status: 200 }));
 
     expect(await call()).toBeUndefined();
     expect(await call()).toBeUndefined();
   });
 
-  test.each([
-    { method: 'retrieve', call: retrieve },
-    { method: 'pin', call: () => contextAt().pin('c', 'm') },
-    { method: 'compact', call: () => contextAt().compact('c') },
-    { method: 'memory.list', call: () => contextAt().memory.list() },
-    { method: 'memory.update', call: () => contextAt().memory.update('m', { content: 'c' }) },
-    { method: 'create', call: create },
-    { method: 'presets.list', call: () => gatewayAt().presets.list() },
-    { method: 'integrations.execute', call: () => gatewayAt().integrations.execute('i', { action: 'a' }) },
-  ])('is a ResponseValidationError for $method', async ({ call }) => {
+  test.each<[string, () => PromiseLike<unknown>]>([
+    ['retrieve', retrieve],
+    ['pin', () => contextAt().pin('c', 'm')],
+    ['memory.update', () => contextAt().memory.update('m', { content: 'c' })],
+    ['create', create],
+    ['presets.list', () => gatewayAt().presets.list()],
+    ['integrations.execute', () => gatewayAt().integrations.execute('i', { action: 'a' })],
+  ])('is a ResponseValidationError for %s', async (_, call) => {
     answers(text(null, { status: 204 }));
 
-    await expect(call()).rejects.toMatchObject({ name: 'ResponseValidationError', body: '' });
+    expect(await failureOf(call())).toMatchObject({ name: 'ResponseValidationError', body: '' });
   });
 });
 
@@ -477,10 +361,12 @@ describe('undocumented lists and records', () => {
   test('an object without a list is a ResponseValidationError that suggests `schema`', async () => {
     answers(json({ rows: records }));
 
-    const error = await failureOf(gatewayAt().presets.list());
-
-    expect(error).toMatchObject({ name: 'ResponseValidationError', body: { rows: records } });
-    expect(String(error)).toMatch(/data, presets, integrations, items.*schema/);
+    const { presets } = gatewayAt();
+    for (const call of [() => presets.list(), () => presets.list({}, { schema: z.any() })]) {
+      const error = await failureOf(call());
+      expect(error).toMatchObject({ name: 'ResponseValidationError', body: { rows: records } });
+      expect(String(error)).toMatch(/data, presets, integrations, items.*schema/);
+    }
   });
 
   test.each([5, 'x', { id: 5 }, { name: [] }])('a body of %j is neither a list nor a record', async (answer) => {
@@ -500,13 +386,5 @@ describe('undocumented lists and records', () => {
 
     answers(json([1, 'two']));
     expect(await gatewayAt().presets.execute('p', { input: 'a', model: 'b' })).toEqual([1, 'two']);
-  });
-
-  test('a record whose id is not a string is a ResponseValidationError', async () => {
-    answers(json({ id: 5 }));
-
-    await expect(gatewayAt().files.upload({ file: new Blob(['a']), purpose: 'p' })).rejects.toBeInstanceOf(
-      ResponseValidationError,
-    );
   });
 });

@@ -1,14 +1,16 @@
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, createServer as createSocketServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { type APIError, GatewayClient } from 'context-gateway';
-import { createEmulator } from 'context-gateway-emulator';
+import type { APIError, GatewayClient } from 'context-gateway';
 import { Agent, type Dispatcher, EnvHttpProxyAgent, interceptors, MockAgent, ProxyAgent, RetryAgent } from 'undici';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { BASE, failureOf, gatewayAt } from '../helpers/service.js';
+import { emulatedService } from '../helpers/world.js';
 import { Firehose } from '../stream/firehose.js';
 import { MEGABYTE, PARAMS } from '../stream/measure.js';
 import { chunk, DONE, event, finish } from '../stream/script.js';
 
+const world = emulatedService({});
 afterEach(() => vi.unstubAllEnvs());
 
 const { retry, redirect, dns, decompress } = interceptors;
@@ -34,25 +36,19 @@ async function startProxy() {
 }
 
 test('HTTP_PROXY is used with an EnvHttpProxyAgent as the dispatcher, and ignored without it', async () => {
-  const emulator = createEmulator();
-  const { url: baseURL } = await emulator.listen({ port: 0 });
   const proxy = await startProxy();
   for (const name of ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy']) vi.stubEnv(name, proxy.url);
   for (const name of ['NO_PROXY', 'no_proxy']) vi.stubEnv(name, '');
-  const apiKey = emulator.apiKeys.secret;
 
-  const direct = new GatewayClient({ baseURL, apiKey });
-  expect((await direct.presets.list()).length).toBeGreaterThan(0);
+  expect((await world.gateway().presets.list()).length).toBeGreaterThan(0);
   expect(proxy.tunnels).toEqual([]);
 
   const dispatcher = new EnvHttpProxyAgent();
-  const proxied = new GatewayClient({ baseURL, apiKey, dispatcher });
-  expect((await proxied.presets.list()).length).toBeGreaterThan(0);
-  expect(proxy.tunnels).toEqual([new URL(baseURL).host]);
+  expect((await world.gateway({ dispatcher }).presets.list()).length).toBeGreaterThan(0);
+  expect(proxy.tunnels).toEqual([new URL(world.baseURL).host]);
 
-  await Promise.all([direct.close(), proxied.close(), dispatcher.destroy()]);
+  await dispatcher.destroy();
   proxy.close();
-  await emulator.close();
 });
 
 /** undici's places for the dispatcher of all requests. Its version 6 knows only the first. */
@@ -93,30 +89,23 @@ describe.each([
       },
     },
   ])('is used if it is $kind', async ({ create }) => {
-    const emulator = createEmulator();
-    const { url: baseURL } = await emulator.listen({ port: 0 });
     const proxy = await startProxy();
     const dispatcher = create(proxy.url);
-    const gateway = new GatewayClient({ baseURL, apiKey: emulator.apiKeys.secret });
     const own = new Agent();
-    const direct = new GatewayClient({ baseURL, apiKey: emulator.apiKeys.secret, dispatcher: own });
 
     await withAppWide(dispatcher, places, async () => {
-      await direct.presets.list();
+      await world.gateway({ dispatcher: own }).presets.list();
       expect(proxy.tunnels).toEqual([]);
-      expect((await gateway.presets.list()).length).toBeGreaterThan(0);
-      expect(proxy.tunnels).toEqual([new URL(baseURL).host]);
+      expect((await world.gateway().presets.list()).length).toBeGreaterThan(0);
+      expect(proxy.tunnels).toEqual([new URL(world.baseURL).host]);
     });
 
-    await Promise.all([gateway.close(), direct.close(), own.destroy(), dispatcher.destroy()]);
+    await Promise.all([own.destroy(), dispatcher.destroy()]);
     proxy.close();
-    await emulator.close();
   });
 
   test('is used if it is an Agent with interceptors, and ignored if it is a plain one', async () => {
-    const emulator = createEmulator();
-    const { url: baseURL } = await emulator.listen({ port: 0 });
-    const gateway = new GatewayClient({ baseURL, apiKey: emulator.apiKeys.secret });
+    const gateway = world.gateway();
     const agent = new Agent();
     const sent = vi.fn();
     const noting = agent.compose((dispatch) => (options, handler) => {
@@ -131,36 +120,33 @@ describe.each([
     await withAppWide(plain, places, async () => void (await gateway.presets.list()));
     expect(dispatched.mock.contexts).not.toContain(plain);
 
-    await Promise.all([gateway.close(), agent.destroy(), plain.destroy()]);
-    await emulator.close();
+    await Promise.all([agent.destroy(), plain.destroy()]);
   });
 });
 
 describe('the error of a connection that fails', () => {
   const NAMES = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'NO_PROXY', 'no_proxy'];
-  const hint = /; HTTPS_PROXY is set, but Node uses it only with NODE_USE_ENV_PROXY=1/;
+  const HTTPS_PROXY = 'http://proxy.test:3128';
   const messageOf = async (environment: Record<string, string>, options: object = {}): Promise<string> => {
     for (const name of NAMES) vi.stubEnv(name, environment[name]);
     const baseURL = 'https://no-such-host.invalid';
-    const gateway = new GatewayClient({ baseURL, apiKey: 'svc_sk_test12345', maxRetries: 0, ...options });
-    const error = await gateway.request(GET).catch((failure: unknown) => failure);
+    const gateway = gatewayAt({ baseURL, ...options });
+    const error = await failureOf(gateway.request(GET));
     await gateway.close();
     return (error as Error).message;
   };
 
-  test.each([
-    { HTTPS_PROXY: 'http://proxy.test:3128' },
-    { HTTPS_PROXY: 'http://proxy.test:3128', NO_PROXY: 'other.invalid,host.invalid' },
-  ])('mentions a proxy that is not used: %o', async (environment) => {
-    expect(await messageOf(environment)).toMatch(hint);
+  test('mentions a proxy that is not used', async () => {
+    expect(await messageOf({ HTTPS_PROXY, NO_PROXY: 'other.invalid,host.invalid' })).toMatch(
+      /; HTTPS_PROXY is set, but Node uses it only with NODE_USE_ENV_PROXY=1/,
+    );
   });
 
   test.each([
-    {},
-    { HTTP_PROXY: 'http://proxy.test:3128' },
-    { HTTPS_PROXY: 'http://proxy.test:3128', NO_PROXY: '*' },
-    { HTTPS_PROXY: 'http://proxy.test:3128', no_proxy: 'other.test, .invalid' },
-    { HTTPS_PROXY: 'http://proxy.test:3128', NO_PROXY: 'no-such-host.invalid:443' },
+    { HTTP_PROXY: HTTPS_PROXY },
+    { HTTPS_PROXY, NO_PROXY: '*' },
+    { HTTPS_PROXY, no_proxy: 'other.test, .invalid' },
+    { HTTPS_PROXY, NO_PROXY: 'no-such-host.invalid:443' },
   ])('mentions none otherwise: %o', async (environment) => {
     expect(await messageOf(environment)).not.toContain('_PROXY');
   });
@@ -181,11 +167,10 @@ describe('the error of a connection that fails', () => {
   });
 
   test('mentions none for localhost, and none with a dispatcher', async () => {
-    const environment = { HTTPS_PROXY: 'http://proxy.test:3128' };
     const dispatcher = new Agent();
 
-    expect(await messageOf(environment, { baseURL: 'https://localhost:1' })).not.toContain('_PROXY');
-    expect(await messageOf(environment, { dispatcher })).not.toContain('_PROXY');
+    expect(await messageOf({ HTTPS_PROXY }, { baseURL: 'https://localhost:1' })).not.toContain('_PROXY');
+    expect(await messageOf({ HTTPS_PROXY }, { dispatcher })).not.toContain('_PROXY');
     await dispatcher.destroy();
   });
 });
@@ -195,14 +180,11 @@ test("undici's MockAgent can replace the service", async () => {
   dispatcher.disableNetConnect();
   const reply = { headers: { 'content-type': 'application/json' } };
   dispatcher
-    .get('https://service.test')
+    .get(BASE)
     .intercept({ path: '/v1/presets' })
     .reply(200, { data: [{ id: 'a' }] }, reply);
-  const gateway = new GatewayClient({ baseURL: 'https://service.test', apiKey: 'svc_sk_test12345', dispatcher });
 
-  expect(await gateway.presets.list()).toEqual([{ id: 'a' }]);
-
-  await gateway.close();
+  expect(await gatewayAt({ dispatcher }).presets.list()).toEqual([{ id: 'a' }]);
   await dispatcher.close();
 });
 
@@ -231,7 +213,7 @@ describe.each([
     proxy = await startProxy();
     dispatcher = create(proxy.url);
     const baseURL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    gateway = new GatewayClient({ baseURL, apiKey: 'svc_sk_test12345', dispatcher, maxRetries: 0 });
+    gateway = gatewayAt({ baseURL, dispatcher });
   });
   afterAll(async () => {
     await Promise.all([gateway.close(), dispatcher.destroy()]);
@@ -239,27 +221,17 @@ describe.each([
     server.close();
   });
 
-  test('a compressed response is decoded', async () => {
+  test('a compressed response is decoded, an error keeps its headers, and one that breaks off is an error', async () => {
     const { data, response } = await gateway.request({ method: 'GET', path: '/v1/large' }).withResponse();
+    const refused = (await failureOf(gateway.request({ method: 'GET', path: '/v1/refused' }))) as APIError;
+    const cut = await failureOf(gateway.request({ method: 'GET', path: '/v1/cut' }));
 
     expect(data).toEqual({ text });
     expect(response.requestId).toBe('req_1');
     expect(response.headers.get('content-type')).toBe('application/json');
-  });
-
-  test('an error response keeps its headers', async () => {
-    const call = gateway.request({ method: 'GET', path: '/v1/refused' });
-
-    const refused = await call.catch((error: unknown) => error as APIError);
-
     expect(refused).toMatchObject({ name: 'NotFoundError', requestId: 'req_1' });
-    expect((refused as APIError).headers.getSetCookie()).toEqual(['a', 'b']);
-  });
-
-  test('a response that breaks off is an error', async () => {
-    const call = gateway.request({ method: 'GET', path: '/v1/cut' });
-
-    await expect(call).rejects.toMatchObject({ name: 'APIConnectionError', phase: 'body', sent: 'yes' });
+    expect(refused.headers.getSetCookie()).toEqual(['a', 'b']);
+    expect(cut).toMatchObject({ name: 'APIConnectionError', phase: 'body', sent: 'yes' });
   });
 
   test('an abort closes the connection to the service', async () => {
@@ -280,7 +252,7 @@ describe.each([
   test('a slow reader applies backpressure to the service', async () => {
     const EVENT = event(chunk([{ index: 0, delta: { content: 'word ' } }], { padding: 'x'.repeat(9_900) }));
     const firehose = new Firehose(EVENT, 4_000, finish() + DONE);
-    const client = new GatewayClient({ baseURL: await firehose.start(), apiKey: 'svc_sk_test12345', dispatcher });
+    const client = gatewayAt({ baseURL: await firehose.start(), dispatcher });
     let read = 0;
     let ahead = 0;
 
@@ -300,7 +272,6 @@ describe.each([
 type Handler = Record<string, ((...given: unknown[]) => unknown) | undefined>;
 const invalidHandler = Object.assign(new Error('invalid onHeaders method'), { code: 'UND_ERR_INVALID_ARG' });
 
-// undici 6 validates the handler at once, in its interceptors, or not at all.
 test.each([
   { kind: 'an Agent', dispatch: (_: never, handler: Handler) => Boolean(handler.onError?.(invalidHandler)) },
   {
@@ -317,17 +288,10 @@ test.each([
     },
   },
 ])('$kind of undici 6 is rejected, and the error names the supported majors', async ({ dispatch }) => {
-  const gateway = new GatewayClient({
-    baseURL: 'https://service.test',
-    apiKey: 'svc_sk_test12345',
-    dispatcher: { dispatch },
-  });
+  const error = await failureOf(gatewayAt({ dispatcher: { dispatch } }).request(GET));
 
-  await expect(gateway.request(GET)).rejects.toMatchObject({
-    name: 'ConfigurationError',
-    message: expect.stringContaining('must be from undici 7 or 8'),
-  });
-  await gateway.close();
+  expect(error).toMatchObject({ name: 'ConfigurationError' });
+  expect(String(error)).toContain('must be from undici 7 or 8');
 });
 
 test('headers that undici decoded as UTF-8 have one character per byte, as with fetch', async () => {
@@ -339,11 +303,7 @@ test('headers that undici decoded as UTF-8 have one character per byte, as with 
     handler.onResponseEnd?.(controller, {});
     return true;
   };
-  const options = { baseURL: 'https://service.test', apiKey: 'svc_sk_test12345', dispatcher: { dispatch } };
-  const gateway = new GatewayClient(options);
-
-  const { response } = await gateway.request(GET).withResponse();
+  const { response } = await gatewayAt({ dispatcher: { dispatch } }).request(GET).withResponse();
 
   expect(Buffer.from(response.headers.get('x-city') ?? '', 'latin1').toString()).toBe('東京');
-  await gateway.close();
 });

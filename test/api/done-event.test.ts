@@ -1,15 +1,17 @@
-import { type ClientEvent, type DoneEvent, extended, GatewayClient } from 'context-gateway';
+import { type ClientEvent, type DoneEvent, extended } from 'context-gateway';
 import { describe, expect, test } from 'vitest';
 import { chatParams, completion } from '../helpers/samples.js';
-import { BASE, cannedService, contextAt, failureOf, gatewayAt, json, KEY, text } from '../helpers/service.js';
+import { cannedService, failureOf, gatewayAt, json, KEY, text } from '../helpers/service.js';
 
 const { answers, requests } = cannedService();
 
 const EVENTS = { headers: { 'content-type': 'text/event-stream', 'x-request-id': 'req_1' } };
+const event = (fields: object) =>
+  `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'atlas-small-2', ...fields })}\n\n`;
 const piece = (content: string, finish_reason: string | null = null) =>
-  `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'atlas-small-2', choices: [{ index: 0, delta: { content }, finish_reason }] })}\n\n`;
+  event({ choices: [{ index: 0, delta: { content }, finish_reason }] });
 const USAGE = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 };
-const usageChunk = `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'atlas-small-2', choices: [], usage: USAGE })}\n\n`;
+const usageChunk = event({ choices: [], usage: USAGE });
 const DONE = 'data: [DONE]\n\n';
 const busy = json({ error: { message: 'busy', type: 'service_unavailable' } }, { status: 503 });
 
@@ -20,6 +22,11 @@ function listening(options = {}) {
   const done = () => events.filter((event): event is DoneEvent => event.type === 'done');
   return { gateway, events, done };
 }
+
+const failures = (events: readonly ClientEvent[]) =>
+  events.flatMap((event) =>
+    event.type === 'failure' ? { attempt: event.attempt, reason: event.reason, stop: event.stop } : [],
+  );
 
 async function streamOf(body: string, options = {}) {
   answers(text(body, EVENTS));
@@ -67,55 +74,37 @@ describe('the done event', () => {
     expect(events[0]).toMatchObject({ model: chatParams.model, streamed: false });
   });
 
-  test.each([
-    [
-      { temperature: 0, max_tokens: 5 },
-      { temperature: 0, maxTokens: 5, outputType: undefined },
-    ],
-    [
-      { max_completion_tokens: 7, response_format: { type: 'json_object' as const } },
-      { maxTokens: 7, outputType: 'json' },
-    ],
-    [{ response_format: { type: 'text' as const } }, { outputType: 'text' }],
-  ])('a start event says what %j asks for', async (asked, expected) => {
+  test('follows a start event that says what the call asks for', async () => {
     answers(json(completion()));
-    const events: ClientEvent[] = [];
-    const gateway = new GatewayClient({
-      ...{ baseURL: BASE, apiKey: KEY, completions: extended, onEvent: (event) => void events.push(event) },
-    });
+    const { gateway, events } = listening({ completions: extended });
 
-    await gateway.chat.completions.create({ ...chatParams, ...asked });
+    for (const asked of [
+      { temperature: 0, max_tokens: 5 },
+      { max_completion_tokens: 7, response_format: { type: 'json_object' } },
+      { response_format: { type: 'text' } },
+    ] as const)
+      await gateway.chat.completions.create({ ...chatParams, ...asked });
 
-    expect(events[0]).toMatchObject(expected);
+    expect(events.filter(({ type }) => type === 'start')).toMatchObject([
+      { temperature: 0, maxTokens: 5, outputType: undefined },
+      { maxTokens: 7, outputType: 'json' },
+      { outputType: 'text' },
+    ]);
   });
 
-  test('has the id of a completion, and of nothing else', async () => {
-    answers(json({ id: 'preset_1', output: 'x' }));
-    const { gateway, done } = listening();
-
-    await gateway.presets.execute('p', { input: 'a', model: 'm' });
-
-    expect(done()).toMatchObject([{ responseId: undefined }]);
-  });
-
-  test('counts the attempts, and adds up their bytes', async () => {
-    answers(busy, json(completion()));
+  test('counts the attempts, adds up their bytes, and does not keep the status of an earlier attempt', async () => {
+    answers(busy, json(completion()), busy, () => Response.error());
     const { gateway, done } = listening({ maxRetries: 1 });
 
     await gateway.chat.completions.create(chatParams);
-
-    const bytes = JSON.stringify(chatParams).length;
-    expect(done()).toMatchObject([{ outcome: 'success', attempts: 2, status: 200, bytesSent: 2 * bytes }]);
-    expect(done()[0]?.bytesReceived).toBeGreaterThan(JSON.stringify(completion()).length);
-  });
-
-  test('does not keep the status of an earlier attempt', async () => {
-    answers(busy, () => Response.error());
-    const { gateway, done } = listening({ maxRetries: 1 });
-
     await failureOf(gateway.usage.retrieve());
 
-    expect(done()).toMatchObject([{ error: 'APIConnectionError', attempts: 2, status: undefined }]);
+    const bytes = JSON.stringify(chatParams).length;
+    expect(done()).toMatchObject([
+      { outcome: 'success', attempts: 2, status: 200, bytesSent: 2 * bytes },
+      { error: 'APIConnectionError', attempts: 2, status: undefined },
+    ]);
+    expect(done()[0]?.bytesReceived).toBeGreaterThan(JSON.stringify(completion()).length);
   });
 
   test('masks a key that the service repeats, and leaves out fields of the wrong type', async () => {
@@ -135,10 +124,12 @@ describe('the done event', () => {
     expect({ finishReasons, usage }).toEqual({ finishReasons: [], usage: undefined });
   });
 
-  test('names the error of a call that failed, once', async () => {
+  test('names the error of a call that failed, once, and there is none for a call with invalid arguments', async () => {
     answers(json({ error: { message: 'no', type: 'invalid_request_error' } }, { status: 404 }));
-    const { gateway, done } = listening();
+    const { gateway, events, done } = listening();
 
+    await failureOf(gateway.chat.completions.create({ ...chatParams, temperature: 9 }));
+    expect(events).toEqual([]);
     await failureOf(gateway.presets.execute('p', { input: 'a', model: 'm' }));
 
     expect(done()).toMatchObject([
@@ -146,12 +137,12 @@ describe('the done event', () => {
     ]);
   });
 
-  test('has the usage of a preset and of any other response that has one', async () => {
+  test('has the usage of a preset and of any other response that has one, and the id of completions only', async () => {
     const usage = { prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 };
     const choices = [{ finish_reason: 'stop' }, null, { finish_reason: 7 }];
     answers(
       json({ output: 'Done.', model: 'm-2', choices, usage: { ...usage, note: 'of the prompt' } }),
-      json({ usage }),
+      json({ id: 'summary_1', usage }),
       json({ usage: { total_tokens: 5 }, model: {}, choices: 'none' }),
       json([1]),
     );
@@ -164,7 +155,7 @@ describe('the done event', () => {
 
     expect(done()).toMatchObject([
       { usage, usageEstimated: false, responseModel: 'm-2', finishReasons: ['stop'] },
-      { usage, responseModel: undefined, finishReasons: [] },
+      { usage, responseModel: undefined, responseId: undefined, finishReasons: [] },
       { usage: undefined, usageEstimated: false, responseModel: undefined, finishReasons: [] },
       { usage: undefined },
     ]);
@@ -189,14 +180,6 @@ describe('the done event', () => {
     ]);
   });
 
-  test('is not emitted for a call with invalid arguments, which never starts', async () => {
-    const { gateway, events } = listening();
-
-    await failureOf(gateway.chat.completions.create({ ...chatParams, temperature: 9 }));
-
-    expect(events).toEqual([]);
-  });
-
   test('is emitted at the end of a stream, with its times and the usage from the service', async () => {
     const { stream, done } = await streamOf(piece('The ') + piece('Rhine.', 'stop') + usageChunk + DONE);
     expect(done()).toEqual([]);
@@ -215,7 +198,7 @@ describe('the done event', () => {
   });
 
   test('estimates the tokens of a stream without usage, and says so', async () => {
-    const { stream, done } = await streamOf(piece('Grüße, 12 bytes', 'stop') + DONE);
+    const { stream, done, events } = await streamOf(piece('Grüße, 12 bytes', 'stop') + DONE);
 
     await stream.finalCompletion();
 
@@ -223,6 +206,7 @@ describe('the done event', () => {
     expect(done()).toMatchObject([
       { usage: { prompt_tokens: prompt, completion_tokens: 5, total_tokens: prompt + 5 }, usageEstimated: true },
     ]);
+    expect(JSON.stringify(events)).not.toMatch(/Grüße|Name a river/);
   });
 
   test('distinguishes a truncated stream from one that its reader left', async () => {
@@ -231,22 +215,21 @@ describe('the done event', () => {
     const left = await streamOf(piece('The ') + piece('Rhine.'));
     for await (const _ of left.stream) break;
 
-    expect(cut.done()).toMatchObject([{ outcome: 'error', error: 'StreamTruncatedError', usage: USAGE }]);
     expect(error).toMatchObject({ partial: { usage: USAGE } });
+    expect(cut.done()).toMatchObject([{ outcome: 'error', error: 'StreamTruncatedError', usage: USAGE }]);
+    expect(failures(cut.events)).toEqual([{ attempt: 1, reason: 'StreamTruncatedError', stop: 'not-repeatable' }]);
     expect(left.done()).toMatchObject([{ outcome: 'cancelled', error: undefined, usageEstimated: true }]);
+    expect(failures(left.events)).toEqual([]);
   });
 
-  test('contains no key, no id and no text', async () => {
-    answers(json({ success: true }));
-    const events: ClientEvent[] = [];
-    const context = contextAt({ onEvent: (event) => events.push(event) });
-    await context.exclude('conv-canary', 'message-canary');
-    const { stream, events: streamed } = await streamOf(piece('text-canary', 'stop') + DONE);
-    await stream.finalCompletion();
+  test('follows a failure if a stream reports an error, and none if it is complete', async () => {
+    const reporting = await streamOf(`${piece('The ')}event: error\ndata: {"error":{"message":"overloaded"}}\n\n`);
+    await failureOf(reporting.stream.finalCompletion());
+    const complete = await streamOf(piece('The ') + DONE);
+    await complete.stream.finalCompletion();
 
-    expect(JSON.stringify([events, streamed])).not.toMatch(/canary/i);
-    expect(JSON.stringify([events, streamed])).not.toContain(chatParams.messages[0]?.content);
-    expect(KEY).toMatch(/canary/);
+    expect(failures(reporting.events)).toEqual([{ attempt: 1, reason: 'StreamError', stop: 'not-repeatable' }]);
+    expect(failures(complete.events)).toEqual([]);
   });
 });
 
@@ -283,37 +266,28 @@ describe('subscribe', () => {
     expect(seen).toEqual(Array(8 + 4).fill('POST'));
   });
 
-  test('does not let a listener replace a header of the caller, and setHeader returns false', async () => {
-    answers(json(completion()));
-    const gateway = gatewayAt({ defaultHeaders: { Tracestate: 'mine=1' } });
+  test('lets a listener add headers to an attempt, but not the credential or those of the caller', async () => {
+    answers(busy, json(completion()));
+    const gateway = gatewayAt({ maxRetries: 1, defaultHeaders: { Tracestate: 'mine=1' } });
     const taken: boolean[] = [];
     gateway.subscribe((event) => {
-      if (event.type === 'request')
-        for (const name of ['traceparent', 'TraceState', 'x-extra']) taken.push(event.setHeader(name, 'theirs'));
+      if (event.type !== 'request') return;
+      const given = {
+        traceparent: 'theirs',
+        TraceState: 'theirs',
+        'x-extra': `${event.attempt}`,
+        authorization: 'theirs',
+      };
+      for (const [name, value] of Object.entries(given)) taken.push(event.setHeader(name, value));
     });
 
     await gateway.chat.completions.create(chatParams, { headers: { traceparent: 'mine' } });
 
-    expect(taken).toEqual([false, false, true]);
-    const { headers } = requests[0] as Request;
-    expect([headers.get('traceparent'), headers.get('tracestate'), headers.get('x-extra')]).toEqual([
-      ...['mine', 'mine=1', 'theirs'],
+    expect(taken).toEqual([false, false, true, false, false, true]); // the credential throws
+    const names = ['traceparent', 'tracestate', 'authorization', 'x-extra'];
+    expect(requests.map(({ headers }) => names.map((name) => headers.get(name)))).toEqual([
+      ['mine', 'mine=1', `Bearer ${KEY}`, '1'],
+      ['mine', 'mine=1', `Bearer ${KEY}`, '2'],
     ]);
-  });
-
-  test('lets a listener add headers to an attempt, but not the credential', async () => {
-    answers(busy, json(completion()));
-    const gateway = gatewayAt({ maxRetries: 1 });
-    gateway.subscribe((event) => {
-      if (event.type !== 'request') return;
-      event.setHeader('traceparent', `00-attempt-${event.attempt}`);
-      event.setHeader('authorization', 'Bearer mine');
-    });
-
-    await gateway.chat.completions.create(chatParams);
-
-    expect(requests.map(({ headers }) => headers.get('traceparent'))).toEqual(['00-attempt-1', '00-attempt-2']);
-    expect(requests.map(({ headers }) => headers.get('authorization'))).toEqual([`Bearer ${KEY}`, `Bearer ${KEY}`]);
-    expect(requests[0]?.url).toContain(BASE);
   });
 });

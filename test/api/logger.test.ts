@@ -47,17 +47,6 @@ test('a name of the service turns no direction of text around', async () => {
   expect(lines.at(-1)).toContain(String.raw`responseModel=a\u202eb\u2066c d e`);
 });
 
-test('a failed call ends with two warnings', async () => {
-  const { lines, logger } = recorder();
-  answers(json({ error: { message: 'no' } }, { status: 400 }));
-  await failureOf(gatewayAt({ onEvent: logTo(logger) }).chat.completions.create(chatParams));
-
-  expect(lines.slice(-2)).toEqual([
-    `warn: ${HEAD}: failure attempt=1 reason=400 stop=not-repeatable`,
-    expect.stringMatching(/^warn: .*: done outcome=error error=BadRequestError .*status=400/),
-  ]);
-});
-
 test('CONTEXT_GATEWAY_LOG=debug prints to standard error, without key and prompt', async () => {
   vi.stubEnv('CONTEXT_GATEWAY_LOG', 'debug');
   const error = vi.spyOn(console, 'error').mockReturnValue();
@@ -85,19 +74,23 @@ test('an asynchronous logger that fails ends neither the call nor the process', 
   expect(unhandled).not.toHaveBeenCalled();
 });
 
-test('prints issues of a response that is only reported', async () => {
+test('issues of a response that is only reported, and a failed call, are warnings', async () => {
   const { lines, logger } = recorder();
-  answers(json({ ...completion(), id: 7 }));
-  await gatewayAt({ onEvent: logTo(logger), validation: 'report' }).chat.completions.create(chatParams);
+  answers(json({ ...completion(), id: 7 }), json({ error: { message: 'no' } }, { status: 400 }));
+  const { completions } = gatewayAt({ onEvent: logTo(logger), validation: 'report' }).chat;
+  await completions.create(chatParams);
+  await failureOf(completions.create(chatParams));
 
+  const SECOND = HEAD.replace('#1', '#2');
   expect(lines).toContain(`warn: ${HEAD}: validation issues=[{"path":["id"],"message":"expected string, got number"}]`);
+  expect(lines.slice(-2)).toEqual([
+    `warn: ${SECOND}: failure attempt=1 reason=400 stop=not-repeatable`,
+    expect.stringMatching(/^warn: .*: done outcome=error error=BadRequestError .*status=400/),
+  ]);
 });
 
-test('a value of the variable that is neither debug nor off is an error', () => {
+test('a value of the variable that is neither debug nor off is an error, and so is a logger without debug and warn', () => {
   vi.stubEnv('CONTEXT_GATEWAY_LOG', 'verbose');
   expect(() => new GatewayClient({ baseURL: BASE, apiKey: KEY })).toThrow(ConfigurationError);
-});
-
-test('a logger without debug and warn is rejected', () => {
   expect(() => logTo({} as never)).toThrow('logTo takes an object with debug and warn');
 });

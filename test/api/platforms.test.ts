@@ -1,10 +1,9 @@
-import { ContextClient, GatewayClient } from 'context-gateway';
 import { createConversation, memoryStore } from 'context-gateway/conversation';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { isBrowser } from '../../src/platform/environment.js';
 import { gate } from '../conversation/world.js';
 import { chatParams, completion } from '../helpers/samples.js';
-import { BASE, KEY, TOKEN } from '../helpers/service.js';
+import { contextAt, gatewayAt } from '../helpers/service.js';
 
 afterEach(() => void vi.unstubAllGlobals());
 
@@ -15,13 +14,8 @@ describe('a program that users can read', () => {
     { is: 'a page', scope: { window: {}, document: {}, process: shim }, expected: true },
     { is: 'a worker of a page', scope: { importScripts, process: undefined }, expected: true },
     { is: 'a worker of a page with a process shim', scope: { importScripts, process: shim }, expected: true },
-    { is: 'no Node', scope: {}, expected: false },
     { is: 'no Node with importScripts', scope: { importScripts }, expected: false },
-    {
-      is: 'no workerd before 2024',
-      scope: { importScripts, process: undefined, WebSocketPair: class {} },
-      expected: false,
-    },
+    { is: 'no old workerd', scope: { importScripts, process: undefined, WebSocketPair: class {} }, expected: false },
     { is: 'no Deno', scope: { importScripts, process: undefined, Deno: {} }, expected: false },
     { is: 'no Bun', scope: { importScripts, process: undefined, Bun: {} }, expected: false },
   ])('is $is', ({ scope, expected }) => {
@@ -37,34 +31,33 @@ test('a fetch that forbids reading headers is read without them', async () => {
       throw new Error(`Failed to get response header "${name}"`);
     },
   };
-  const fetch = async () => Object.assign(Response.json(completion()), {}) as Response;
-  const guarded = async () => {
-    const response = await fetch();
-    return { status: 200, headers, body: response.body, text: () => response.text() };
-  };
-  const gateway = new GatewayClient({ baseURL: BASE, apiKey: KEY, fetch: guarded });
+  const guarded = async () => ({
+    status: 200,
+    headers,
+    text: async () => JSON.stringify(completion()),
+    body: undefined,
+  });
+  const gateway = gatewayAt({ fetch: guarded as never });
 
   expect(await gateway.chat.completions.create(chatParams)).toEqual(completion());
 });
 
 test('nothing that Vue would wrap in a proxy: a client, a conversation, a stream, a reply', async () => {
   const fetch = async () => new Response('data: [DONE]\n\n', { headers: { 'content-type': 'text/event-stream' } });
-  const gateway = new GatewayClient({ baseURL: BASE, apiKey: KEY, fetch });
-  const context = new ContextClient({ baseURL: BASE, sessionToken: TOKEN, fetch });
+  const gateway = gatewayAt({ fetch });
   const conversation = createConversation({ gateway, conversationId: 'c', model: 'm' });
   const stream = await gateway.chat.completions.create({ ...chatParams, stream: true });
 
   // Vue wraps what is an Object, an Array or a collection by this name.
-  const names = [gateway, context, conversation, stream, conversation.stream('x')].map((value) =>
-    String(Object.prototype.toString.call(value)),
+  const names = [gateway, contextAt(), conversation, stream, conversation.stream('x')].map((value) =>
+    Object.prototype.toString.call(value),
   );
   expect(names).not.toContain('[object Object]');
   await gateway.close();
-  await context.close();
 });
 
 test('a conversation may be created where a platform forbids timers, abort signals and random numbers', () => {
-  const gateway = new GatewayClient({ baseURL: BASE, apiKey: KEY });
+  const gateway = gatewayAt();
   const forbidden = (): never => {
     throw new Error('Disallowed operation called within global scope.');
   };
@@ -84,8 +77,8 @@ test('in workerd, no turn waits for one of another request, and both are stored'
     if (calls === 1) await first.passed;
     return Response.json(completion());
   };
-  const gateway = new GatewayClient({ baseURL: BASE, apiKey: KEY, fetch });
   const store = memoryStore();
+  const gateway = gatewayAt({ fetch });
   const conversation = createConversation({ gateway, conversationId: 'c', model: 'm', store });
 
   const slow = conversation.send('One?');

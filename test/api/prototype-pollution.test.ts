@@ -12,35 +12,12 @@ import { BASE, KEY, TOKEN } from '../helpers/service.js';
 
 /** What a careless deep merge can leave on Object.prototype: names that decide what is sent, and where. */
 const polluted: Record<string, unknown> = {
-  method: 'DELETE',
-  path: '/evil',
-  origin: 'https://evil.test',
-  host: 'evil.test',
-  hostname: 'evil.test',
-  port: 1,
-  servername: 'evil.test',
-  socketPath: '/tmp/evil.sock',
-  baseURL: 'https://evil.test',
-  headers: { 'x-evil': '1' },
-  defaultHeaders: { 'x-evil': '1' },
-  accept: 'evil/1',
-  idempotencyKey: 'evil',
-  body: 'evil=1',
-  query: { evil: 1 },
-  ids: { conversationId: 'evil' },
-  upload: {},
-  stream: true,
-  duplex: 'half',
-  signal: new AbortController().signal,
-  redirect: 'follow',
-  upgrade: 'evil',
-  expectContinue: true,
-  reset: true,
-  apiKey: 'evil',
-  sessionToken: 'evil',
-  sessionHeader: { name: 'evil' },
-  dispatcher: {},
-  fetch: 1,
+  ...{ method: 'DELETE', path: '/evil', query: { evil: 1 }, ids: { conversationId: 'evil' }, body: 'evil=1' },
+  ...{ origin: 'https://evil.test', baseURL: 'https://evil.test', host: 'evil.test', hostname: 'evil.test', port: 1 },
+  ...{ servername: 'evil.test', socketPath: '/tmp/evil.sock', redirect: 'follow', upgrade: 'evil', reset: true },
+  ...{ headers: { 'x-evil': '1' }, defaultHeaders: { 'x-evil': '1' }, accept: 'evil/1', idempotencyKey: 'evil' },
+  ...{ upload: {}, stream: true, duplex: 'half', expectContinue: true, signal: new AbortController().signal },
+  ...{ apiKey: 'evil', sessionToken: 'evil', sessionHeader: { name: 'evil' }, dispatcher: {}, fetch: 1 },
 };
 
 const prototype = Object.prototype as unknown as Record<string, unknown>;
@@ -130,12 +107,9 @@ describe('reading a response ignores Object.prototype', () => {
   };
   const EVIL = { message: 'evil', type: 'evil' };
 
-  test.each([
-    { key: 'success', value: false },
-    { key: 'error', value: EVIL },
-  ])('$key does not turn a success into an error', async ({ key, value }) => {
+  test.each([{ success: false }, { error: EVIL }])('%o does not turn a success into an error', async (fields) => {
     const { gateway } = gatewayOf(200, completion());
-    prototype[key] = value;
+    Object.assign(prototype, fields);
 
     expect(await gateway.chat.completions.create(chatParams)).toEqual(completion());
   });

@@ -9,30 +9,25 @@ const create = () => gatewayAt().chat.completions.create(chatParams);
 const retrieve = () => contextAt().retrieve('c');
 
 describe('both error formats are read in both areas', () => {
-  const gatewayForm = { message: 'gone', type: 'invalid_request_error', param: 'model', code: 'model_not_found' };
+  const { message, ...fields } = { message: 'gone', type: 'invalid_request_error', param: 'model', code: 'c' };
 
-  test.each([
-    { body: { error: gatewayForm }, form: 'wrapped' },
-    { body: gatewayForm, form: 'bare' },
-  ])('the Gateway format, $form', async ({ body }) => {
-    answers(json(body, { status: 404 }));
+  test.each<{ as: string; body: object; fields: Record<string, string | undefined> }>([
+    { as: 'the Gateway format, wrapped', body: { error: { message, ...fields } }, fields },
+    { as: 'the Gateway format, bare', body: { message, ...fields }, fields },
+    {
+      as: 'the Context format',
+      body: { success: false, error: message },
+      fields: { type: undefined, code: undefined },
+    },
+  ])('$as', async ({ body, fields }) => {
+    answers(json(body as never, { status: 404 }));
 
     for (const [area, call] of [
       ['gateway', create],
       ['context', retrieve],
     ] as const) {
       const error = await failureOf(call());
-      expect(error).toMatchObject({ name: 'NotFoundError', area, body, ...omitMessage(gatewayForm) });
-      expect(String(error)).toContain('404 gone');
-    }
-  });
-
-  test('the Context format', async () => {
-    answers(json({ success: false, error: 'gone' }, { status: 404 }));
-
-    for (const call of [create, retrieve]) {
-      const error = await failureOf(call());
-      expect(error).toMatchObject({ name: 'NotFoundError', type: undefined, code: undefined, param: undefined });
+      expect(error).toMatchObject({ name: 'NotFoundError', area, body, ...fields });
       expect(String(error)).toContain('404 gone');
     }
   });
@@ -54,104 +49,66 @@ describe('both error formats are read in both areas', () => {
   });
 });
 
-describe('an error says whether the service may have carried out the call', () => {
-  const gatewayForm = { error: { message: 'Away.', type: 'unavailable' } };
-  const contextForm = { success: false, error: 'Away.' };
-  const proxyForm = { error: { type: 'unavailable' } };
-
-  test.each([
-    ...[400, 404, 422, 429].map((status) => ({
-      status,
-      body: proxyForm,
-      sent: 'no',
-      because: 'it rejects the request',
-    })),
-    ...[401, 403, 503].flatMap((status) => [
-      { status, body: gatewayForm, sent: 'no', because: 'the service itself rejects the request' },
-      { status, body: contextForm, sent: 'no', because: 'the service itself rejects the request' },
-      { status, body: proxyForm, sent: 'maybe', because: 'a proxy may respond after the work was done' },
-    ]),
-    ...[408, 409, 425, 500, 502, 504].map((status) => ({
-      status,
-      body: gatewayForm,
-      sent: 'maybe',
-      because: 'the service may have begun',
-    })),
-    { status: 200, body: contextForm, sent: 'maybe', because: 'the status is that of a success' },
-  ])('a $status with $body has sent: $sent, because $because', async ({ status, body, sent }) => {
+const gatewayForm = { error: { message: 'Away.', type: 'unavailable' } };
+const contextForm = { success: false, error: 'Away.' };
+const proxyForm = { error: { type: 'unavailable' } };
+test.each<[statuses: number[], body: object, sent: string, because: string]>([
+  [[400, 404, 422, 429], proxyForm, 'no', 'it rejects the request'],
+  [[401, 403, 503], gatewayForm, 'no', 'the service itself rejects the request'],
+  [[401, 403, 503], contextForm, 'no', 'the service itself rejects the request'],
+  [[401, 403, 503], proxyForm, 'maybe', 'a proxy may respond after the work was done'],
+  [[408, 409, 425, 500, 502, 504], gatewayForm, 'maybe', 'the service may have begun'],
+  [[200], contextForm, 'maybe', 'the status is that of a success'],
+])('an error with a status of %j and the body %j has sent: %s, because %s', async (statuses, body, sent) => {
+  for (const status of statuses) {
     answers(json(body as never, { status }));
 
     const error = (await failureOf(create())) as APIError;
 
     expect(error).toMatchObject({ status, sent });
     expect(error.toJSON()).toMatchObject({ sent });
-  });
+  }
 });
 
-function omitMessage({ message: _, ...rest }: Record<string, string>): Record<string, string> {
-  return rest;
-}
+test.each([
+  [400, 'BadRequestError'],
+  [401, 'AuthenticationError'],
+  [402, 'APIError'],
+  [403, 'PermissionDeniedError'],
+  [404, 'NotFoundError'],
+  [409, 'APIError'],
+  [429, 'RateLimitError'],
+  [500, 'InternalServerError'],
+  [503, 'ServiceUnavailableError'],
+  [599, 'InternalServerError'],
+])('%d is a %s', async (status, name) => {
+  answers(text('nothing to say', { status }));
 
-describe('every status has its class', () => {
-  test.each([
-    [400, 'BadRequestError'],
-    [401, 'AuthenticationError'],
-    [402, 'APIError'],
-    [403, 'PermissionDeniedError'],
-    [404, 'NotFoundError'],
-    [405, 'APIError'],
-    [409, 'APIError'],
-    [413, 'APIError'],
-    [418, 'APIError'],
-    [422, 'APIError'],
-    [429, 'RateLimitError'],
-    [451, 'APIError'],
-    [500, 'InternalServerError'],
-    [502, 'InternalServerError'],
-    [503, 'ServiceUnavailableError'],
-    [504, 'InternalServerError'],
-    [599, 'InternalServerError'],
-  ])('%d is a %s', async (status, name) => {
-    answers(text('nothing to say', { status }));
+  const error = await failureOf(create());
 
-    const error = await failureOf(create());
-
-    expect(error).toBeInstanceOf(APIError);
-    expect(error).toMatchObject({ name, status, body: 'nothing to say', attempts: [{ status }] });
-    expect(requests).toHaveLength(1);
-  });
-
-  test.each([300, 301, 302, 307, 308])(
-    '%d is not followed, and its error shows only the host of the redirect',
-    async (status) => {
-      answers(text(null, { status, headers: { location: 'https://elsewhere.test/secret/path?token=canary' } }));
-
-      const error = await failureOf(create());
-
-      expect(error).toMatchObject({ name: 'APIError', status });
-      expect(String(error)).toContain('elsewhere.test');
-      expect(String(error)).not.toMatch(/secret|canary/);
-      expect(requests).toHaveLength(1);
-    },
-  );
+  expect(error).toBeInstanceOf(APIError);
+  expect(error).toMatchObject({ name, status, body: 'nothing to say', attempts: [{ status }] });
+  expect(requests).toHaveLength(1);
 });
 
 describe('a redirect', () => {
   const headers = { location: 'https://login.test/secret?token=canary', 'content-type': 'text/html' };
 
   test.each([
-    { body: '<html><title>302 Found</title><h1>302 Found</h1>nginx</html>', says: '302 Found nginx. ' },
-    { body: JSON.stringify({ error: { message: 'moved' } }), says: '302 moved. ' },
-    { body: '', says: '302 ' },
-  ])('names the target host in the error, whatever its body: $says', async ({ body, says }) => {
-    answers(text(body, { status: 302, headers }));
+    { status: 302, body: '<html><title>302 Found</title><h1>302 Found</h1>nginx</html>', says: '302 Found nginx. ' },
+    { status: 307, body: JSON.stringify({ error: { message: 'moved' } }), says: '307 moved. ' },
+    { status: 300, body: '', says: '300 ' },
+  ])('is not followed, and names only the target host in the error: $says', async ({ status, body, says }) => {
+    answers(text(body, { status, headers }));
 
     const error = (await failureOf(create())) as APIError;
 
+    expect(error).toMatchObject({ name: 'APIError', status });
     expect(error.message).toBe(
       `${says}The service redirects to login.test. Redirects are not followed, to keep the credential on its host. ` +
         'Correct baseURL (POST /v1/chat/completions).',
     );
+    expect(requests).toHaveLength(1);
   });
 });
 
@@ -159,26 +116,21 @@ describe('a 404', () => {
   const at = { baseURL: `${BASE}/prefix` };
 
   test.each([
-    {
-      body: '<html><head><title>404 Not Found</title></head><body>nginx</body></html>',
-      says: '404 nginx. ',
-    },
-    { body: 'default backend - 404', says: '404 default backend - 404. ' },
+    { body: '<html><head><title>404 Not Found</title></head><body>nginx</body></html>', says: '404 nginx. ' },
     { body: '', says: '404 ' },
     { body: '{"detail":"Not Found"}', says: '404 Not Found. ' },
-  ])('a 404 that does not come from the service shows where the request went: $body', async ({ body, says }) => {
+  ])('that does not come from the service shows where the request went: $body', async ({ body, says }) => {
     answers(text(body, { status: 404 }));
-
-    const errors = [
-      await failureOf(gatewayAt(at).chat.completions.create(chatParams)),
-      await failureOf(contextAt(at).exclude('conversation-1', 'message-1')),
-    ] as APIError[];
-
     const path = '/api/context/exclude/{conversationId}/{messageId}';
-    expect(errors.map(({ message }) => message)).toEqual([
-      `${says}This is not the service's own error. Check baseURL: the request went to ${BASE}/prefix/v1/chat/completions (POST /v1/chat/completions).`,
-      `${says}This is not the service's own error. Check baseURL: the request went to ${BASE}/prefix${path} (PATCH ${path}).`,
-    ]);
+    const wrong = (of: string) =>
+      `${says}This is not the service's own error. Check baseURL: the request went to ${BASE}/prefix${of}`;
+
+    expect(await failureOf(gatewayAt(at).chat.completions.create(chatParams))).toMatchObject({
+      message: `${wrong('/v1/chat/completions')} (POST /v1/chat/completions).`,
+    });
+    expect(await failureOf(contextAt(at).exclude('conversation-1', 'message-1'))).toMatchObject({
+      message: `${wrong(path)} (PATCH ${path}).`,
+    });
   });
 
   test.each([{ error: { message: 'gone' } }, { success: false, error: 'gone' }])(
@@ -195,39 +147,27 @@ describe('the advice to try again', () => {
   const emptyWindow = { 'x-ratelimit-limit': '10', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '45' };
   const body = { error: { message: 'no', type: 'busy' } };
 
-  test.each([400, 401, 404, 409, 413, 422])(
-    'is not given with %d, even if no request is left in the window',
-    async (status) => {
-      answers(json(body, { status, headers: emptyWindow }));
+  test.each([
+    ...[400, 401, 404, 409, 422].map((status) => ({ status, window: undefined, isAdvised: false })),
+    ...[429, 503].map((status) => ({ status, window: 45_000, isAdvised: true })),
+    ...[408, 500, 502, 504].map((status) => ({ status, window: undefined, isAdvised: true })),
+  ])(
+    'with $status after an empty window: $window ms; after retry-after, it is given: $isAdvised',
+    async ({ status, window, isAdvised }) => {
+      answers(
+        json(body, { status, headers: emptyWindow }),
+        json(body, { status, headers: { ...emptyWindow, 'retry-after': '7' } }),
+      );
       const ofWindow = (await failureOf(create())) as APIError;
-      expect(ofWindow.message).not.toContain('Try again');
-      expect(ofWindow).toMatchObject({ retryAfter: undefined, rateLimit: { remaining: 0 } });
-
-      // retryAfter still reports the header, but trying again cannot help.
-      answers(json(body, { status, headers: { ...emptyWindow, 'retry-after': '7' } }));
       const ofHeader = (await failureOf(create())) as APIError;
-      expect(ofHeader.message).not.toContain('Try again');
+
+      expect(ofWindow).toMatchObject({ retryAfter: window, rateLimit: { remaining: 0 } });
+      expect(ofWindow.message.includes('. Try again in 45 s')).toBe(window !== undefined);
+      // retryAfter reports the header, even where trying again cannot help.
       expect(ofHeader.retryAfter).toBe(7_000);
+      expect(ofHeader.message.includes('. Try again in 7 s')).toBe(isAdvised);
     },
   );
-
-  test.each([429, 503])('is given with %d, based on retry-after or the end of an empty window', async (status) => {
-    answers(json(body, { status, headers: emptyWindow }));
-    const ofWindow = (await failureOf(create())) as APIError;
-    expect(ofWindow.message).toContain(`${status} no. Try again in 45 s`);
-    expect(ofWindow.retryAfter).toBe(45_000);
-
-    answers(json(body, { status, headers: { ...emptyWindow, 'retry-after': '7' } }));
-    expect(String(await failureOf(create()))).toContain(`${status} no. Try again in 7 s`);
-  });
-
-  test.each([408, 500, 502, 504])('is given with %d only for a retry-after', async (status) => {
-    answers(json(body, { status, headers: emptyWindow }));
-    expect(await failureOf(create())).toMatchObject({ retryAfter: undefined });
-
-    answers(json(body, { status, headers: { 'retry-after': '7' } }));
-    expect(String(await failureOf(create()))).toContain(`${status} no. Try again in 7 s`);
-  });
 });
 
 describe('the message of an error', () => {
@@ -266,20 +206,10 @@ describe('error bodies that are pages or long texts', () => {
       page: '<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n<hr><center>nginx</center></body></html>',
       line: '502 Bad Gateway nginx',
     },
-    {
-      of: 'haproxy',
-      page: '<html><body><h1>502 Bad Gateway</h1>\nThe server returned an invalid or incomplete response.\n</body></html>\n',
-      line: '502 Bad Gateway The server returned an invalid or incomplete response',
-    },
-    {
-      of: 'Varnish',
-      page: '<?xml version="1.0"?>\n<!DOCTYPE html>\n<html><head><title>502 Backend fetch failed</title></head><body><h1>Error 502 Backend fetch failed</h1><p>XID: 5</p></body></html>',
-      line: '502 Error 502 Backend fetch failed XID: 5',
-    },
     { of: 'Express', page: '<title>Error</title><pre>Cannot POST /v1/x</pre>', line: '502 Cannot POST /v1/x' },
     {
       of: 'an app',
-      page: '<title>Our app</title><script>if (a < b && c > d) { x = "</p>" }</script><style>p > a { color: red }</style><noscript>Please enable scripts</noscript>',
+      page: '<?xml version="1.0"?>\n<!DOCTYPE html><title>Our app</title><script>if (a < b && c > d) { x = "</p>" }</script><style>p > a { color: red }</style><noscript>Please enable scripts</noscript>',
       line: '502 Please enable scripts',
     },
     {
@@ -301,36 +231,23 @@ describe('error bodies that are pages or long texts', () => {
     expect(error.body).toBe(page);
   });
 
-  test('a credential written with HTML entities is masked', async () => {
-    const sessionToken = 'tok/en+canary&session==';
-    const written = [...sessionToken].map((one) => (/\w/.test(one) ? one : `&#x${one.charCodeAt(0).toString(16)};`));
-    answers(text(`<title>${written.join('')}</title><p>${written.join('')}</p>`, { status: 502 }));
+  test('a long HTML page is shown as a short text', async () => {
+    answers(text(`<h1>Bad   gateway</h1>${'<p>please wait</p>'.repeat(500)}`, { status: 403 }));
 
-    const error = (await failureOf(contextAt({ sessionToken }).retrieve('c'))) as APIError;
+    const { message } = (await failureOf(create())) as APIError;
 
-    expect(error.message).toBe('502 *** (GET /api/context)');
-  });
-
-  test.each([502, 503, 403])('an HTML page with %d is shown as a short text without tags', async (status) => {
-    const page = `<html><style>b{color:red}</style><script>alert(1)</script><h1>Bad   gateway</h1>${'<p>please wait</p>'.repeat(500)}</html>`;
-    answers(text(page, { status, headers: { 'content-type': 'text/html' } }));
-
-    const error = (await failureOf(create())) as APIError;
-
-    expect(error.message).toMatch(/^\d{3} Bad gateway please wait/);
-    expect(error.message).not.toMatch(/[<>]|color|alert/);
-    expect(error.message.length).toBeLessThan(500);
-    expect(error.body).toBe(page);
+    expect(message).toMatch(/^403 Bad gateway please wait/);
+    expect(message.length).toBeLessThan(500);
   });
 
   test('a message of 1 MB is cut to 2 kB, and its control characters are escaped', async () => {
-    answers(json({ error: { message: `a\r\nb\u001b[31m\u2028${'x'.repeat(60_000)}` } }, { status: 400 }));
-    const error = (await failureOf(create())) as APIError;
-    expect(error.message).toContain('a\\u000d\\u000ab\\u001b[31m\\u2028xxx');
-    expect(error.message.length).toBeLessThan(2_300);
+    const escaped = `a\r\nb\u001b[31m\u2028${'x'.repeat(60_000)}`;
+    answers(...[escaped, 'x'.repeat(1_000_000)].map((message) => json({ error: { message } }, { status: 400 })));
 
-    answers(json({ error: { message: 'x'.repeat(1_000_000) } }, { status: 400 }));
-    expect(((await failureOf(create())) as APIError).message.length).toBeLessThan(2_300);
+    const errors = [await failureOf(create()), await failureOf(create())] as APIError[];
+
+    expect(errors[0]?.message).toContain('a\\u000d\\u000ab\\u001b[31m\\u2028xxx');
+    for (const { message } of errors) expect(message.length).toBeLessThan(2_300);
   });
 
   test('keys and the credential are masked wherever the service repeats them', async () => {
@@ -374,14 +291,9 @@ describe('error bodies that are pages or long texts', () => {
 describe('retry_after in the body', () => {
   test.each([
     [0, 0],
-    [1, 1_000],
-    [60, 60_000],
-    [-1, undefined],
     [1.5, 1_500],
     ['5', 5_000],
-    ['1m30s', 90_000],
-    ['soon', undefined],
-    [null, undefined],
+    [-1, undefined],
     [undefined, undefined],
     [1e12, 0], // a time in 2001
   ])('%j is %j ms', async (retry_after, expected) => {

@@ -9,54 +9,13 @@ const rows = z.array(z.object({ id: z.number(), at: z.string().transform((text) 
 const record = z.object({ data: rows });
 const body = { data: [{ id: 5, at: '2026-01-01T00:00:00Z' }] };
 
-/** Any object with `~standard` works. This one validates asynchronously. */
-const upperCased: StandardSchema<string> = {
-  '~standard': {
-    version: 1,
-    vendor: 'by hand',
-    validate: async (value) => {
-      await Promise.resolve();
-      if (typeof value === 'string') return { value: value.toUpperCase() };
-      return { issues: [{ message: 'a text is due', path: ['deep', { key: 0 }, Symbol('s')] }] };
-    },
-  },
-};
+/** Any object with `~standard` works. */
+const byHand = (validate: StandardSchema<never>['~standard']['validate']): StandardSchema<never> => ({
+  '~standard': { version: 1, vendor: 'by hand', validate },
+});
 
 describe('a schema passed by the caller', () => {
-  test('receives the body, and its output is the result of the call', async () => {
-    answers(json(body));
-
-    const answer = await gatewayAt().presets.execute('p', { input: 'a', model: 'b' }, { schema: record });
-
-    expect(answer.data[0]?.at).toEqual(new Date('2026-01-01T00:00:00Z'));
-  });
-
-  test.each([
-    { answer: body.data, as: 'bare' },
-    { answer: body, as: 'in data' },
-    { answer: { presets: body.data, total: 1 }, as: 'in presets' },
-    { answer: { integrations: body.data }, as: 'in integrations' },
-  ])('receives the array of a list that comes $as', async ({ answer }) => {
-    answers(json(answer));
-
-    const lists = [
-      await gatewayAt().presets.list({}, { schema: rows }),
-      await gatewayAt().integrations.list({ schema: rows }),
-    ];
-
-    for (const list of lists) expect(list[0]?.at).toEqual(new Date('2026-01-01T00:00:00Z'));
-  });
-
-  test.each([{ rows: [] }, null, 'x', 5])('does not run on %j, which is not a list', async (answer) => {
-    answers(json(answer));
-
-    const error = await failureOf(gatewayAt().presets.list({}, { schema: z.any() }));
-
-    expect(error).toMatchObject({ name: 'ResponseValidationError', body: answer });
-    expect(String(error)).toMatch(/is not an array.*client\.request\(\) with a schema/);
-  });
-
-  test('works on every undocumented response', async () => {
+  test('receives the body, and its output is the result of every undocumented call', async () => {
     answers(json(body));
     const gateway = gatewayAt();
     const given = [
@@ -69,14 +28,13 @@ describe('a schema passed by the caller', () => {
       (await contextAt().request({ method: 'GET', path: '/api/x' }, { schema: record })).data,
     ];
 
-    expect(given.map(([row]) => row?.id)).toEqual([5, 5, 5, 5, 5, 5, 5]);
+    expect(given).toEqual(Array(7).fill([{ id: 5, at: new Date('2026-01-01T00:00:00Z') }]));
   });
 
   test('has its issues cut to 50 and their paths shortened', async () => {
     answers(json(body));
     const issue = { message: 'm'.repeat(100_000), path: Array<string>(200).fill('deep'.repeat(100)) };
-    const validate = () => ({ issues: Array<typeof issue>(100_000).fill(issue) });
-    const schema: StandardSchema<never> = { '~standard': { version: 1, vendor: 'by hand', validate } };
+    const schema = byHand(() => ({ issues: Array<typeof issue>(100_000).fill(issue) }));
 
     const error = (await failureOf(gatewayAt().presets.list({}, { schema }))) as ResponseValidationError;
 
@@ -101,11 +59,14 @@ describe('a schema passed by the caller', () => {
   });
 
   test('may be asynchronous and written by hand', async () => {
-    answers(json('abc'));
-    expect(await gatewayAt().request({ method: 'GET', path: '/v1/x' }, { schema: upperCased })).toBe('ABC');
+    const schema = byHand(async (value) => {
+      if (typeof value === 'string') return { value: value.toUpperCase() as never };
+      return { issues: [{ message: 'a text is due', path: ['deep', { key: 0 }, Symbol('s')] }] };
+    });
+    answers(json('abc'), json(5));
 
-    answers(json(5));
-    await expect(gatewayAt().request({ method: 'GET', path: '/v1/x' }, { schema: upperCased })).rejects.toMatchObject({
+    expect(await gatewayAt().request({ method: 'GET', path: '/v1/x' }, { schema })).toBe('ABC');
+    expect(await failureOf(gatewayAt().request({ method: 'GET', path: '/v1/x' }, { schema }))).toMatchObject({
       issues: [{ path: ['deep', 0, 'Symbol(s)'], message: 'a text is due' }],
     });
   });
@@ -113,15 +74,9 @@ describe('a schema passed by the caller', () => {
   test('a schema that throws leads to a ResponseValidationError with the body and the cause', async () => {
     answers(json(body));
     const failure = new Error('a mistake in the schema');
-    const schema: StandardSchema<never> = {
-      '~standard': {
-        version: 1,
-        vendor: 'by hand',
-        validate: () => {
-          throw failure;
-        },
-      },
-    };
+    const schema = byHand(() => {
+      throw failure;
+    });
 
     const error = await failureOf(gatewayAt().integrations.list({ schema }));
 
@@ -132,9 +87,8 @@ describe('a schema passed by the caller', () => {
     'that returns %j, which is no result, leads to a ResponseValidationError with the body',
     async (result) => {
       answers(json(body));
-      const schema = { '~standard': { version: 1, vendor: 'by hand', validate: () => result } } as never;
 
-      const error = await failureOf(gatewayAt().integrations.list({ schema }));
+      const error = await failureOf(gatewayAt().integrations.list({ schema: byHand(() => result as never) }));
 
       expect(error).toMatchObject({ name: 'ResponseValidationError', body, cause: expect.any(TypeError) });
     },
@@ -159,12 +113,10 @@ describe('a schema passed by the caller', () => {
   );
 
   test('is rejected by a documented call', async () => {
-    answers(json(body));
-    const gateway = gatewayAt();
     const misplaced = { schema: rows } as never;
 
-    await expect(gateway.usage.retrieve({}, misplaced)).rejects.toMatchObject({ name: 'RequestValidationError' });
-    await expect(contextAt().retrieve('c', misplaced)).rejects.toMatchObject({ name: 'RequestValidationError' });
+    for (const call of [gatewayAt().usage.retrieve({}, misplaced), contextAt().retrieve('c', misplaced)])
+      expect(await failureOf(call)).toMatchObject({ issues: [{ path: ['options', 'schema'] }] });
     expect(requests).toHaveLength(0);
   });
 });

@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { inspect } from 'node:util';
-import { type ClientEvent, ContextClient, ContextGatewayError, GatewayClient } from 'context-gateway';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { type ClientEvent, ContextGatewayError } from 'context-gateway';
+import { describe, expect, test, vi } from 'vitest';
 import { engines } from '../helpers/engines.js';
 import { leaksOf } from '../helpers/leaks.js';
 import { completion } from '../helpers/samples.js';
@@ -14,19 +14,11 @@ const ID = 'CANARY-ID-77aa';
 const SECRETS = [KEY, TOKEN, PROMPT, ANSWER, KEY.slice(7), TOKEN.slice(8)];
 const params = { model: 'atlas-small', messages: [{ role: 'user', content: PROMPT }] };
 
-afterEach(() => vi.unstubAllGlobals());
-
-test('leaksOf finds a leak in a message, a field, a hidden field and a cause', () => {
+test('leaksOf finds a leak in a field, a hidden field and a cause', () => {
   const hidden = Object.defineProperty({}, 'hidden', { value: KEY, enumerable: false });
   const nested = new Error('outer', { cause: new Error('inner', { cause: { authorization: KEY } }) });
-  class Holder {
-    key = KEY;
-  }
 
-  for (const leaky of [new Error(KEY), { headers: { authorization: KEY } }, hidden, nested, new Holder(), [KEY]]) {
-    expect(leaksOf(leaky, [KEY])).not.toEqual([]);
-  }
-  expect(leaksOf({ a: 'svc_sk_***' }, [KEY])).toEqual([]);
+  for (const leaky of [{ key: KEY }, hidden, nested]) expect(leaksOf(leaky, [KEY])).not.toEqual([]);
 });
 
 test('leak surface 1: a client shows no credential however it is printed', async () => {
@@ -50,7 +42,7 @@ test('leak surface 1: a client shows no credential however it is printed', async
 
 /** Responses that repeat everything they were sent, as careless services and proxies do. */
 const echoes: { name: string; answer: () => Response | Promise<Response> }[] = [
-  ...[400, 401, 402, 403, 404, 409, 413, 429, 500, 502, 503].flatMap((status) => [
+  ...[400, 401, 403, 404, 429, 503].flatMap((status) => [
     {
       name: `${status} in the Gateway format`,
       answer: () => Response.json({ error: echo() }, { status, headers: echoed() }),
@@ -62,38 +54,26 @@ const echoes: { name: string; answer: () => Response | Promise<Response> }[] = [
     { name: `${status} as a page`, answer: () => new Response(`<b>${secrets()}</b>`, { status, headers: echoed() }) },
   ]),
   { name: 'an error in a success', answer: () => Response.json({ error: echo() }) },
-  { name: 'success: false', answer: () => Response.json({ success: false, error: secrets() }) },
   {
     name: 'a redirect',
     answer: () => new Response(null, { status: 302, headers: { location: `https://x.test/${KEY}?t=${TOKEN}` } }),
   },
-  {
-    name: 'text that is not JSON',
-    answer: () => new Response(`${KEY} ${TOKEN} ${PROMPT}`, { headers: { 'content-type': 'text/plain' } }),
-  },
+  { name: 'text that is not JSON', answer: () => new Response(`${KEY} ${TOKEN} ${PROMPT}`) },
   {
     name: 'an unknown format',
     answer: () => Response.json({ [ANSWER]: PROMPT, id: [KEY], choices: ANSWER, usage: TOKEN }),
   },
   {
-    name: 'a rejection that quotes the headers',
-    answer: () => Promise.reject(new TypeError(`Headers: ${KEY} ${TOKEN}`)),
-  },
-  {
-    name: 'a rejection that holds the request',
-    answer: () =>
-      Promise.reject(Object.assign(new Error('x'), { request: { headers: { authorization: KEY } }, body: PROMPT })),
+    name: 'a rejection that quotes the headers and holds the request',
+    answer: () => {
+      const request = { headers: { authorization: KEY } };
+      return Promise.reject(Object.assign(new TypeError(`Headers: ${KEY} ${TOKEN}`), { request, body: PROMPT }));
+    },
   },
 ];
-function secrets(): string {
-  return `wrong credential: ${KEY}, Bearer ${KEY}, ${TOKEN}, Bearer ${TOKEN}`;
-}
-function echo(): Record<string, string> {
-  return { message: secrets(), type: secrets(), code: KEY, param: TOKEN };
-}
-function echoed(): Record<string, string> {
-  return { 'x-request-id': `${KEY}/${TOKEN}`, 'x-echo': KEY };
-}
+const secrets = () => `wrong credential: ${KEY}, Bearer ${KEY}, ${TOKEN}, Bearer ${TOKEN}`;
+const echo = () => ({ message: secrets(), type: secrets(), code: KEY, param: TOKEN });
+const echoed = () => ({ 'x-request-id': `${KEY}/${TOKEN}`, 'x-echo': KEY });
 
 describe('leak surface 2: no error shows a credential or a payload', () => {
   test.each(echoes)('$name', async ({ answer }) => {
@@ -145,36 +125,37 @@ describe('leak surface 2: no error shows a credential or a payload', () => {
   });
 });
 
-test('leak surface 4: events name routes, and contain no ids, keys or texts', async () => {
+test('leak surfaces 4 and 5: events name routes, and no event or URL contains a key or a text', async () => {
   const events: ClientEvent[] = [];
-  const fetch = async () => Response.json({ success: true, pinnedItem: {}, memory: {} });
-  const onEvent = (event: ClientEvent) => events.push(event);
-  const context = contextAt({ fetch, onEvent, validation: 'report' });
+  const urls: string[] = [];
+  const fetch = async (url: string | URL | Request) => {
+    urls.push(String(url));
+    return Response.json({ success: true, pinnedItem: {}, memory: {}, memories: [], data: [] });
+  };
+  const options = { fetch, onEvent: (event: ClientEvent) => events.push(event), validation: 'report' } as const;
+  const context = contextAt(options);
 
   await context.pin(ID, ID);
   await context.unpin(ID, ID);
   await context.exclude(ID, ID);
   await context.memory.update(ID, { content: PROMPT });
+  await context.memory.list({ workspaceId: 'w' });
+  await gatewayAt(options).presets.list({ category: 'a' });
 
-  expect(events.length).toBeGreaterThan(8);
+  expect(events.length).toBeGreaterThan(12);
   expect(leaksOf(events, [...SECRETS, ID])).toEqual([]);
+  expect(leaksOf(urls, SECRETS)).toEqual([]);
+  expect(urls.slice(-2)).toEqual([`${BASE}/api/memory?workspaceId=w`, `${BASE}/v1/presets?category=a`]);
 });
 
 describe.each(engines)('leak surface 3: failures of the platform through $engine', ({ options }) => {
-  const server = createServer((socket) => socket.once('data', () => socket.destroy()));
-  let baseURL = '';
-  beforeAll(async () => {
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    baseURL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  });
-  afterAll(() => {
-    server.close();
-  });
-
   test('the error of a broken connection shows no request or header in its chain of causes', async () => {
-    const gateway = new GatewayClient({ baseURL, apiKey: KEY, maxRetries: 0, ...options });
-    const context = new ContextClient({ baseURL, sessionToken: TOKEN, maxRetries: 0, ...options });
-    const nowhere = new GatewayClient({ baseURL: 'http://127.0.0.1:1', apiKey: KEY, maxRetries: 0, ...options });
+    const server = createServer((socket) => socket.once('data', () => socket.destroy()));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const baseURL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const gateway = gatewayAt({ baseURL, ...options });
+    const context = contextAt({ baseURL, ...options });
+    const nowhere = gatewayAt({ baseURL: 'http://127.0.0.1:1', ...options });
 
     for (const call of [
       () => gateway.chat.completions.create(params),
@@ -188,19 +169,6 @@ describe.each(engines)('leak surface 3: failures of the platform through $engine
       expect(leaksOf(error, [...SECRETS, ID])).toEqual([]);
     }
     await Promise.all([gateway.close(), context.close(), nowhere.close()]);
+    server.close();
   });
-});
-
-test('leak surface 5: no URL contains a credential', async () => {
-  const urls: string[] = [];
-  const fetch = async (url: string | URL | Request) => {
-    urls.push(String(url));
-    return Response.json([]);
-  };
-  await gatewayAt({ fetch }).presets.list({ category: 'a' });
-  await contextAt({ fetch })
-    .memory.list({ workspaceId: 'w' })
-    .catch(() => {});
-
-  expect(urls).toEqual([`${BASE}/v1/presets?category=a`, `${BASE}/api/memory?workspaceId=w`]);
 });

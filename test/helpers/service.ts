@@ -4,10 +4,11 @@ import {
   type ExtendedTypes,
   GatewayClient,
   type GatewayClientOptions,
+  RequestValidationError,
 } from 'context-gateway';
 import { HttpResponse, http, type JsonBodyType } from 'msw';
 import { setupServer } from 'msw/node';
-import { afterAll, afterEach, beforeAll } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 
 /** The URL of the canned service. Nothing listens there. */
 export const BASE = 'https://service.test';
@@ -70,3 +71,17 @@ export async function failureOf(call: PromiseLike<unknown>): Promise<unknown> {
   }
   throw new Error('the call succeeded');
 }
+
+/** Expects that a call fails with an issue at this path, and that this `fetch` was never called. */
+export const rejectedBefore =
+  (fetch: unknown) => async (call: () => PromiseLike<unknown>, path: readonly (string | number)[], hint: RegExp) => {
+    const error = await failureOf(call());
+
+    expect(error).toBeInstanceOf(RequestValidationError);
+    const { issues, message, attempts } = error as RequestValidationError;
+    expect(issues.map((issue) => issue.path)).toContainEqual(path);
+    expect(message).toMatch(hint);
+    expect(message).toMatch(/^The request was not sent: /);
+    expect(attempts).toEqual([]);
+    expect(fetch).not.toHaveBeenCalled();
+  };

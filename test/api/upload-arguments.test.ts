@@ -1,0 +1,106 @@
+import { runInNewContext } from 'node:vm';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { failureOf, gatewayAt, rejectedBefore } from '../helpers/service.js';
+
+const fetch = vi.fn(async (_url: string | URL | Request, _init?: RequestInit) => Response.json({}));
+const gateway = gatewayAt({ fetch });
+afterEach(() => fetch.mockClear());
+const expectRejected = rejectedBefore(fetch);
+
+const upload = (params: object) => () => gateway.files.upload({ file: new Blob(['a']), purpose: 'p', ...params });
+const sentForm = async () => {
+  const init = fetch.mock.calls.at(-1)?.[1];
+  const raw = await new Response(init?.body).arrayBuffer();
+  const form = await new Response(raw, {
+    headers: { 'content-type': new Headers(init?.headers).get('content-type') ?? '' },
+  }).formData();
+  return { form, raw: new TextDecoder().decode(raw) };
+};
+
+/** The body of an upload, which a service reads before it responds. */
+async function received(file: unknown): Promise<string> {
+  let body = '';
+  const { files } = gatewayAt({
+    fetch: async (_url, init) => {
+      body = await new Response(init.body).text();
+      return Response.json({});
+    },
+  });
+  await files.upload({ file, purpose: 'p' } as never);
+  return body;
+}
+
+describe('validation of an upload', () => {
+  test.each(['', 5, null, 'a\ud800'])('rejects the purpose and the file name %j', async (text) => {
+    await expectRejected(upload({ purpose: text }), ['purpose'], /not be empty|expected string|Unicode/);
+    await expectRejected(upload({ filename: text }), ['filename'], /not be empty|expected string|Unicode/);
+  });
+
+  test.each([
+    { given: 'a"b.txt', sent: 'a%22b.txt', because: 'a quote would end the name' },
+    { given: 'a\r\nb.txt', sent: 'a%0D%0Ab.txt', because: 'a line break would end the header' },
+    { given: '/etc/passwd', sent: 'passwd', because: 'a folder must not leak' },
+    { given: 'C:\\Users\\kim\\notes.txt', sent: 'notes.txt', because: 'nor may a Windows folder' },
+    { given: 'größe 漢.txt', sent: 'größe 漢.txt', because: 'Unicode is fine' },
+    { given: 'folder/', sent: 'file', because: 'no name is left' },
+  ])('sends the file name $given as $sent: $because', async ({ given, sent }) => {
+    await upload({ filename: given })();
+
+    const { form, raw } = await sentForm();
+    expect(raw).toContain(`name="file"; filename="${sent}"`);
+    expect([...form.keys()]).toEqual(['purpose', 'file']);
+  });
+
+  test('sends a File under its own name, and its type with its parameters', async () => {
+    await upload({ file: new File(['a'], 'own.txt', { type: 'audio/webm;codecs=opus' }) })();
+
+    const { form, raw } = await sentForm();
+    expect(form.get('file')).toMatchObject({ size: 1, name: 'own.txt' });
+    expect(raw).toContain('Content-Type: audio/webm;codecs=opus\r\n');
+  });
+
+  test('sends a Blob whose type would end the header as bytes of an unknown type', async () => {
+    const file = { size: 1, type: 'text/plain;a\r\nx: y', stream: () => new Blob(['a']).stream() };
+
+    expect(await received(file)).toContain('Content-Type: application/octet-stream\r\n');
+  });
+
+  const bytes = new TextEncoder().encode('abc');
+  const realm = runInNewContext('({ Uint8Array, ArrayBuffer })');
+  const foreign = new realm.Uint8Array([...bytes]);
+  async function* yielding(chunk: unknown) {
+    yield chunk;
+  }
+  /** As `Bun.file()`, which Bun leaves out of other Blobs. */
+  class LeftOut extends Blob {
+    exists = async () => true;
+  }
+  test.each([
+    { of: 'the bytes of another realm', file: foreign },
+    { of: 'the ArrayBuffer of another realm', file: foreign.buffer },
+    { of: 'a stream of ArrayBuffers', file: yielding(bytes.buffer) },
+    { of: 'a stream of bytes of another realm', file: yielding(foreign) },
+    { of: 'a stream of views', file: yielding(new DataView(bytes.buffer)) },
+    { of: "a library's Blob", file: { size: 3, type: '', stream: () => new Blob(['abc']).stream() } },
+    { of: "a library's Blob with an iterable", file: { size: 3, type: '', stream: () => yielding(bytes) } },
+    { of: 'a Blob that the platform leaves out', file: new LeftOut(['abc']) },
+  ])('sends $of', async ({ file }) => {
+    expect(await received(file)).toContain('\r\n\r\nabc\r\n--');
+  });
+
+  test.each([undefined, null, 'text', 5, {}, { path: 5 }, [1]])('rejects the file %j', async (file) => {
+    await expectRejected(upload({ file }), ['file'], /expected a File, Blob, .* or \{ path \}/);
+  });
+
+  test('rejects a string as the file, and says how to pass a path or text without showing the string', async () => {
+    const hint = /for a file on disk pass \{ path: '…' \}, for text new Blob\(\[text\]\)/;
+    await expectRejected(upload({ file: '/tmp/canary.txt' }), ['file'], hint);
+    expect(String(await failureOf(upload({ file: '/tmp/canary.txt' })()))).not.toContain('canary');
+  });
+
+  test('rejects a path that does not exist, is a folder or has a NUL character', async () => {
+    await expectRejected(upload({ file: { path: '/no/such/file' } }), ['file', 'path'], /no file at this path/);
+    await expectRejected(upload({ file: { path: import.meta.dirname } }), ['file', 'path'], /not a file/);
+    await expectRejected(upload({ file: { path: 'a\0b' } }), [], /^The request was not sent/);
+  });
+});
