@@ -1,9 +1,9 @@
-import { inspect } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
 import { type APIErrorDetails, apiError } from '../../src/errors/api.js';
 import { addCallDetails } from '../../src/errors/call.js';
 import { Redactor } from '../../src/errors/redactor.js';
 import * as errors from '../../src/index.js';
+import { leaksOf } from '../helpers/leaks.js';
 
 const byName: Readonly<Record<ErrorName, typeof errors.ContextGatewayError>> = errors as never;
 
@@ -20,6 +20,12 @@ const details: APIErrorDetails = {
   retryAfter: 5,
   headers,
   body: { secret: 'CANARY' },
+};
+
+const description = 'GET /v1/x';
+const partial: errors.PartialChatCompletion = {
+  ...{ id: 'c', model: 'm', created: 1, usage: undefined },
+  choices: [{ index: 0, message: { role: 'assistant', content: 'CANARY' }, finish_reason: null }],
 };
 
 /** An error of every class. */
@@ -107,38 +113,21 @@ describe('is', () => {
     }
   });
 
-  test.each([undefined, null, 5, 'APIError', {}, new Error('a'), { name: 'APIError', message: '' }])(
+  test.each([undefined, null, 5, {}, new Error('a'), Object.assign(new Error('a'), { name: 'APIError' })])(
     'is false for %s',
     (value) => {
       expect(errors.ContextGatewayError.is(value)).toBe(false);
       expect(errors.APIError.is(value)).toBe(false);
     },
   );
-
-  test('is false for a foreign error with the name of one of these classes', () => {
-    const foreign = Object.assign(new Error('a'), { name: 'APIError' });
-
-    expect(errors.APIError.is(foreign)).toBe(false);
-  });
 });
 
 describe('toJSON', () => {
   test('has the fields of each class, and survives JSON', () => {
     const forms = Object.fromEntries(all().map((error) => [error.name, JSON.parse(JSON.stringify(error))]));
 
-    expect(forms.NotFoundError).toEqual({
-      name: 'NotFoundError',
-      message: details.message,
-      status: 404,
-      area: 'gateway',
-      sent: 'no',
-      type: 'invalid_request_error',
-      code: 'model_not_found',
-      param: 'model',
-      requestId: 'r1',
-      retryAfter: 5,
-      retryable: false,
-    });
+    const { headers: _, body: __, ...shown } = details;
+    expect(forms.NotFoundError).toEqual({ name: 'NotFoundError', status: 404, ...shown, retryable: false });
     expect(forms.APITimeoutError).toMatchObject({ kind: 'idle', phase: 'stream', sent: 'yes', retryable: true });
     expect(forms.RequestValidationError).toMatchObject({
       issues: [{ path: ['messages', 0, 'content'], message: 'expected string' }],
@@ -153,39 +142,30 @@ describe('toJSON', () => {
   test('has the attempts if there were any', () => {
     const error = apiError(503, details);
     const attempts = [{ status: 503, delay: 0, duration: 5 }];
-    addCallDetails(error, { description: 'GET /v1/x', redactor, call: { attempts, sent: 'no' } });
+    addCallDetails(error, { description, redactor, call: { attempts, sent: 'no' } });
 
-    expect(error.toJSON()).toMatchObject({ attempts: [{ status: 503, delay: 0, duration: 5 }] });
-    expect(error.attempts).toHaveLength(1);
+    expect(error.toJSON()).toMatchObject({ attempts });
+    expect(error.attempts).toEqual(attempts);
   });
 });
 
 test('body, headers and partial can be read, and appear in no printed form', () => {
-  const partial: errors.PartialChatCompletion = {
-    id: 'c',
-    model: 'm',
-    created: 1,
-    choices: [{ index: 0, message: { role: 'assistant', content: 'CANARY' }, finish_reason: null }],
-    usage: undefined,
-  };
   for (const error of all()) {
-    addCallDetails(error, { description: 'GET /v1/x', redactor, call: { attempts: [], sent: 'no' } }, () => partial);
+    addCallDetails(error, { description, redactor, call: { attempts: [], sent: 'no' } }, () => partial);
     expect(error.partial).toBe(partial);
     if (error instanceof errors.APIError) {
       expect(error.body).toEqual({ secret: 'CANARY' });
       expect(error.headers.get('x-a')).toBe('1');
     }
-    const printed = inspect(error, { depth: 20, showHidden: true }) + JSON.stringify(error) + error.stack;
-    expect(printed).not.toContain('CANARY');
-    expect(inspect(structuredClone(error), { depth: 20, showHidden: true })).not.toContain('CANARY');
+    expect(leaksOf(error, ['CANARY'])).toEqual([]);
   }
 });
 
 test('partial is joined when it is first read, and only then', () => {
   const error = new errors.StreamTruncatedError();
-  const join = vi.fn(() => ({ id: 'c', model: 'm', created: 1, choices: [], usage: undefined }));
+  const join = vi.fn(() => partial);
 
-  addCallDetails(error, { description: 'GET /v1/x', redactor, call: { attempts: [], sent: 'no' } }, join);
+  addCallDetails(error, { description, redactor, call: { attempts: [], sent: 'no' } }, join);
 
   expect(join).not.toHaveBeenCalled();
   expect(error.partial).toBe(error.partial);
@@ -201,20 +181,4 @@ test('the message shows the path of an issue as it is written in code', () => {
   expect(error.message).toBe(
     'The request was not sent: messages[0].content: expected string; an argument could not be read.',
   );
-});
-
-test.each([
-  [400, 'BadRequestError'],
-  [401, 'AuthenticationError'],
-  [403, 'PermissionDeniedError'],
-  [404, 'NotFoundError'],
-  [429, 'RateLimitError'],
-  [503, 'ServiceUnavailableError'],
-  [500, 'InternalServerError'],
-  [599, 'InternalServerError'],
-  [409, 'APIError'],
-  [302, 'APIError'],
-  [200, 'APIError'],
-])('status %d becomes a %s', (status, name) => {
-  expect(apiError(status, details).name).toBe(name);
 });

@@ -22,21 +22,12 @@ function limiterAfter(observed: RateLimitObservation, runtime: ManualRuntime = m
 }
 
 describe('the limit', () => {
-  test('admits every call before the first rate limit headers', () => {
-    const runtime = manualRuntime();
-    const limiter = new MemoryRateLimiter(runtime);
-
-    const permits = Array.from({ length: 1_000 }, () => limiter.acquire('gateway'));
-
-    expect(permits.every(({ ready }) => ready === undefined)).toBe(true);
-    expect(runtime.pending).toBe(0);
-  });
-
   test('admits every call if no response has rate limit headers', () => {
-    const { arrive } = limiterAfter({ rejected: false });
-    const calls = Array.from({ length: 500 }, () => arrive());
+    const { arrive, runtime } = limiterAfter({ rejected: false });
+    const calls = Array.from({ length: 1_000 }, () => arrive());
 
     expect(calls.every(({ admitted }) => admitted)).toBe(true);
+    expect(runtime.pending).toBe(0);
   });
 
   test('admits the remaining calls of the window, counting those in flight, and the others at its end', async () => {
@@ -61,22 +52,6 @@ describe('the limit', () => {
     expect(second.admitted).toBe(true);
   });
 
-  test('admits nothing before the retry-after of a 429, and then starts slowly', async () => {
-    const { arrive, runtime } = limiterAfter({ limit: 90, remaining: 80, resetAfter: 60_000 });
-    arrive().permit.release({ limit: 90, remaining: 79, resetAfter: 60_000, rejected: true, retryAfter: 2_000 });
-    const calls = Array.from({ length: 40 }, () => arrive());
-    const admitted = () => calls.filter((call) => call.admitted).length;
-
-    await runtime.advance(1_999);
-    expect(admitted()).toBe(0);
-    await runtime.advance(1);
-    expect(admitted()).toBe(1);
-    await runtime.advance(1_000);
-    expect(admitted()).toBe(16);
-    await runtime.advance(1_000);
-    expect(admitted()).toBe(40);
-  });
-
   test('treats the requests in flight in the last window as part of that window', async () => {
     const { arrive, runtime } = limiterAfter({ limit: 4, remaining: 4, resetAfter: 1_000 });
     const calls = Array.from({ length: 8 }, () => arrive());
@@ -97,14 +72,14 @@ describe('the limit', () => {
     const { arrive, runtime } = limiterAfter({});
     const { permit } = arrive();
     permit.hold?.();
-    const calls = [arrive(), arrive()];
+    const call = arrive();
     await runtime.advance(9_000);
-    expect(calls.map(({ admitted }) => admitted)).toEqual([false, false]);
+    expect(call.admitted).toBe(false);
 
     permit.release({ rejected: false });
     await settled();
 
-    expect(calls.map(({ admitted }) => admitted)).toEqual([true, true]);
+    expect(call.admitted).toBe(true);
   });
 
   test('waits no longer than ten seconds for the body of a 429, whose request may have been abandoned', async () => {
@@ -115,17 +90,13 @@ describe('the limit', () => {
     await runtime.advance(9_999);
     expect(calls.map(({ admitted }) => admitted)).toEqual([false, false]);
     await runtime.advance(1);
-
     expect(calls.map(({ admitted }) => admitted)).toEqual([true, true]);
-    expect(arrive().admitted).toBe(true);
   });
 
   test('the limit of one bucket does not delay another', () => {
     const { arrive } = limiterAfter({ limit: 5, remaining: 0, resetAfter: 60_000 });
 
-    expect(arrive('gateway').admitted).toBe(false);
-    expect(arrive('compact').admitted).toBe(true);
-    expect(arrive('context').admitted).toBe(true);
+    expect([arrive('gateway').admitted, arrive('compact').admitted]).toEqual([false, true]);
   });
 });
 
@@ -148,10 +119,13 @@ test('a call is admitted even if the block ends between two reads of the clock',
 });
 
 describe('the expected wait', () => {
-  test('is the rest of a block', () => {
-    const { arrive } = limiterAfter({ rejected: true, retryAfter: 45_000 });
+  test('is the rest of a block, and unknown in a window without a response', async () => {
+    expect(limiterAfter({ rejected: true, retryAfter: 45_000 }).arrive().permit.expectedWait).toBe(45_000);
 
-    expect(arrive().permit.expectedWait).toBe(45_000);
+    const { arrive, runtime } = limiterAfter({ limit: 1, remaining: 0, resetAfter: 10_000 });
+    await runtime.advance(10_000);
+    arrive();
+    expect(arrive().permit.expectedWait).toBe(0);
   });
 
   test('is the rest of the window, plus whole windows for calls further back', () => {
@@ -160,14 +134,6 @@ describe('the expected wait', () => {
     const waits = Array.from({ length: 5 }, () => arrive().permit.expectedWait);
 
     expect(waits).toEqual([10_000, 10_000, 20_000, 20_000, 30_000]);
-  });
-
-  test('is unknown in a window without a response', async () => {
-    const { arrive, runtime } = limiterAfter({ limit: 1, remaining: 0, resetAfter: 10_000 });
-    await runtime.advance(10_000);
-    arrive();
-
-    expect(arrive().permit.expectedWait).toBe(0);
   });
 });
 
@@ -199,16 +165,6 @@ describe('the queue', () => {
     expect([early.admitted, late[0]?.admitted]).toEqual([true, false]);
   });
 
-  test('skips a call that has left', async () => {
-    const { arrive, runtime } = limiterAfter({ limit: 2, remaining: 0, resetAfter: 1_000 });
-    const [first, second, third] = [arrive(), arrive(), arrive()];
-    first.permit.release();
-
-    await runtime.advance(1_000);
-
-    expect([first.admitted, second.admitted, third.admitted]).toEqual([false, true, true]);
-  });
-
   test('admits the next call if one leaves at the moment it is admitted', async () => {
     const { arrive, runtime } = limiterAfter({ limit: 1, remaining: 0, resetAfter: 1_000 });
     const [first, second] = [arrive(), arrive()];
@@ -218,21 +174,15 @@ describe('the queue', () => {
 
     expect(second.admitted).toBe(true);
   });
-
-  test('leaves no timer once every call has left', async () => {
-    const { arrive, runtime } = limiterAfter({ limit: 5, remaining: 0, resetAfter: 1_000 });
-    const calls = [arrive(), arrive()];
-    expect(runtime.pending).toBe(1);
-    for (const { permit } of calls) permit.release();
-    expect(runtime.pending).toBe(0);
-  });
 });
+
+type Report = 'headers' | 'retry-after' | 'nothing';
 
 /** A service that allows `limit` requests in each window, and responds after `latency` ms. */
 function windowedService(
   runtime: ManualRuntime,
   limits: { limit: number; window: number; latency: number },
-  report: 'headers' | 'retry-after' | 'nothing' = 'headers',
+  report: Report = 'headers',
 ) {
   const { window, latency } = limits;
   let startedAt = 0;
@@ -265,108 +215,96 @@ function windowedService(
   return { serve, sends, rejections: () => rejections };
 }
 
-/** Repeats a call until it succeeds. Returns how often it was rejected. */
-async function call(limiter: MemoryRateLimiter, serve: () => Promise<RateLimitObservation>): Promise<number> {
-  for (let rejections = 0; ; rejections += 1) {
-    const permit = limiter.acquire('gateway');
-    await permit.ready;
-    const observed = await serve();
-    permit.release(observed);
-    if (!observed.rejected) return rejections;
-  }
+/** Such a service, and a limiter for calls that are repeated until they succeed. */
+function crowdedService(limits: { limit: number; window: number; latency: number }, report?: Report) {
+  const runtime = manualRuntime();
+  const limiter = new MemoryRateLimiter(runtime);
+  const service = windowedService(runtime, limits, report);
+  /** Starts that many calls. Lists how often each was rejected, once it has succeeded. */
+  const crowd = (callers: number): number[] => {
+    const counts: number[] = [];
+    const call = async () => {
+      for (let rejections = 0; ; rejections += 1) {
+        const permit = limiter.acquire('gateway');
+        await permit.ready;
+        const observed = await service.serve();
+        permit.release(observed);
+        if (!observed.rejected) return counts.push(rejections);
+      }
+    };
+    for (let n = 0; n < callers; n += 1) void call();
+    return counts;
+  };
+  return { crowd, service, runtime };
 }
 
 test('500 calls after a first one, at 100 per window, get at most 1 % 429s within 1.15 of the ideal time', async () => {
-  const runtime = manualRuntime();
-  const { serve, sends, rejections } = windowedService(runtime, { limit: 100, window: 10_000, latency: 20 });
-  const limiter = new MemoryRateLimiter(runtime);
-  void call(limiter, serve);
+  const { crowd, service, runtime } = crowdedService({ limit: 100, window: 10_000, latency: 20 });
+  crowd(1);
   await runtime.advance(50);
-  let done = 0;
-  for (let n = 0; n < 500; n += 1)
-    void call(limiter, serve).then(() => {
-      done += 1;
-    });
+  const counts = crowd(500);
 
   await runtime.advance(60_000);
 
-  expect(done).toBe(500);
-  expect(rejections()).toBeLessThanOrEqual(sends.length / 100);
+  expect(counts).toHaveLength(500);
+  expect(service.rejections()).toBeLessThanOrEqual(service.sends.length / 100);
   // 501 calls need five full windows and one more call, so the ideal time ends right after the fifth window.
-  expect(Math.max(...sends)).toBeLessThanOrEqual(50_000 * 1.15);
+  expect(Math.max(...service.sends)).toBeLessThanOrEqual(50_000 * 1.15);
 });
 
 test('a burst of 500 calls all succeed after one shared block', async () => {
-  const runtime = manualRuntime();
-  const { serve, sends, rejections } = windowedService(runtime, { limit: 100, window: 10_000, latency: 20 });
-  const limiter = new MemoryRateLimiter(runtime);
-  let done = 0;
-  for (let n = 0; n < 500; n += 1)
-    void call(limiter, serve).then(() => {
-      done += 1;
-    });
+  const { crowd, service, runtime } = crowdedService({ limit: 100, window: 10_000, latency: 20 });
+  const counts = crowd(500);
 
   await runtime.advance(60_000);
 
-  expect(done).toBe(500);
+  expect(counts).toHaveLength(500);
   // Only the 400 calls above the limit that were sent before the first response got a 429.
-  expect(rejections()).toBe(400);
-  expect(sends.some((at) => at > 20 && at < 10_000)).toBe(false);
+  expect(service.rejections()).toBe(400);
+  expect(service.sends.some((at) => at > 20 && at < 10_000)).toBe(false);
 });
 
 test.each([
-  { report: 'retry-after', callers: 1_000, limit: 100, window: 10_000, latency: 20 },
   { report: 'retry-after', callers: 1_000, limit: 300, window: 60_000, latency: 20 },
   { report: 'retry-after', callers: 100, limit: 20, window: 60_000, latency: 50 },
   { report: 'retry-after', callers: 500, limit: 100, window: 10_000, latency: 300, most: 1 / 5 },
-  { report: 'nothing', callers: 1_000, limit: 100, window: 10_000, latency: 20 },
   { report: 'nothing', callers: 1_000, limit: 50, window: 2_000, latency: 20 },
   { report: 'nothing', callers: 500, limit: 100, window: 10_000, latency: 300, most: 1 / 5 },
 ] as const)(
   'with a limit of $limit per $window ms whose 429 says $report, $callers calls succeed and few get a 429',
   async (given) => {
     const { callers, limit, window, report, most } = { most: 1 / 10, ...given };
-    const runtime = manualRuntime();
-    const { serve, rejections } = windowedService(runtime, given, report);
-    const limiter = new MemoryRateLimiter(runtime);
-    const counts: number[] = [];
-    for (let n = 0; n < callers; n += 1) void call(limiter, serve).then((count) => counts.push(count));
+    const { crowd, service, runtime } = crowdedService(given, report);
+    const counts = crowd(callers);
 
     await runtime.advance((Math.ceil(callers / limit) + 2) * window * 1.3);
 
     expect(counts).toHaveLength(callers);
     // After the first burst at most a tenth get a 429 (more if 429s are slow), and no call gets so many that it fails.
-    expect(rejections() - (callers - limit)).toBeLessThanOrEqual(callers * most);
+    expect(service.rejections() - (callers - limit)).toBeLessThanOrEqual(callers * most);
     expect(Math.max(...counts)).toBeLessThanOrEqual(2);
   },
 );
 
 test('the rate of calls follows an unannounced limit that is raised', async () => {
-  const runtime = manualRuntime();
   const limits = { limit: 10, window: 1_000, latency: 5 };
-  const { serve } = windowedService(runtime, limits, 'retry-after');
-  const limiter = new MemoryRateLimiter(runtime);
-  let done = 0;
-  for (let n = 0; n < 2_000; n += 1)
-    void call(limiter, serve).then(() => {
-      done += 1;
-    });
+  const { crowd, runtime } = crowdedService(limits, 'retry-after');
+  const counts = crowd(2_000);
 
   await runtime.advance(10_000);
   limits.limit = 40;
   await runtime.advance(90_000);
 
   // With the limit of the first 10 s it would take 200 s.
-  expect(done).toBe(2_000);
+  expect(counts).toHaveLength(2_000);
 });
 
 test('any arrivals, responses and departures keep the order and leave no open call and no timer', async () => {
+  const arrival = fc.record({ after: fc.nat(400), patience: fc.integer({ min: 1, max: 5_000 }) });
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 8 }),
-      fc.array(fc.record({ after: fc.integer({ min: 0, max: 400 }), patience: fc.integer({ min: 1, max: 5_000 }) }), {
-        maxLength: 25,
-      }),
+      fc.array(arrival, { maxLength: 25 }),
       fc.integer(),
       async (limit, arrivals, seed) => {
         const runtime = manualRuntime();

@@ -23,21 +23,15 @@ const hintOf = (headers: Record<string, string | undefined>, bodyHint?: unknown,
 describe('Retry-After', () => {
   test.each([
     { value: '0', ms: 0, because: 'now' },
-    { value: '5', ms: 5_000, because: 'seconds' },
-    { value: ' 5\t', ms: 5_000, because: 'whitespace around it is trimmed' },
-    { value: '007', ms: 7_000, because: 'leading zeros are allowed' },
-    { value: '3600', ms: HOUR, because: 'seconds' },
+    { value: ' 007\t', ms: 7_000, because: 'whitespace around it is trimmed, and leading zeros are allowed' },
     { value: '999999999', ms: 999_999_999_000, because: 'no upper limit applies here' },
     { value: String(NOW / 1_000 + 30), ms: 30_000, because: 'from 1e9 on, a Unix time' },
     { value: String(NOW + 30_000), ms: 30_000, because: 'from 1e12 on, a Unix time in milliseconds' },
     { value: String(NOW / 1_000 - 30), ms: 0, because: 'a Unix time that has passed' },
     { value: '9'.repeat(400), ms: 8.64e15 - NOW, because: 'the last time of a Date is the maximum' },
     { value: 'Thu, 15 Jan 2026 10:00:30 GMT', ms: 30_000, because: 'the preferred date' },
-    { value: 'Thursday, 15-Jan-26 10:00:30 GMT', ms: 30_000, because: 'the date of RFC 850' },
-    { value: 'Thu Jan 15 10:00:30 2026', ms: 30_000, because: 'the date of asctime' },
     { value: 'Thu Jan  8 10:00:30 2026', ms: 0, because: 'a past date of asctime, with a space-padded day' },
-    { value: 'Thu, 15 Jan 2026 09:59:00 GMT', ms: 0, because: 'a date that has passed means now' },
-    { value: '5s', ms: 5_000, because: 'a duration' },
+    { value: 'Thu Jan 15 10:00:30 2026', ms: 30_000, because: 'the date of asctime' },
     { value: '1m30s', ms: 90_000, because: 'a duration in parts' },
     { value: '2h', ms: 2 * HOUR, because: 'hours' },
     { value: '250ms', ms: 250, because: 'milliseconds' },
@@ -45,22 +39,16 @@ describe('Retry-After', () => {
     { value: '0x10', ms: undefined, because: 'hexadecimal' },
     { value: '1e9', ms: undefined, because: 'an exponent' },
     { value: '-5', ms: undefined, because: 'negative' },
-    { value: '+5', ms: undefined, because: 'a sign' },
     { value: '', ms: undefined, because: 'empty' },
     { value: 'Infinity', ms: undefined, because: 'a word' },
-    { value: '5.5', ms: 5_500, because: 'a fraction' },
     { value: '299.9997', ms: 300_000, because: 'a fraction of a millisecond, never rounded down' },
     { value: '5.5.5', ms: undefined, because: 'no number' },
-    { value: '5, 5', ms: 5_000, because: 'sent twice, as proxies do' },
-    { value: '2, 5, 3', ms: 5_000, because: 'the largest of several' },
-    { value: '5, x, -9', ms: 5_000, because: 'invalid ones are ignored' },
+    { value: '5, x, 2, -9', ms: 5_000, because: 'the largest of several, of which invalid ones are ignored' },
     { value: '5, Thu, 15 Jan 2026 10:00:30 GMT', ms: 30_000, because: 'a number and a date' },
-    { value: 'Thursday, 15-Jan-26 10:00:30 GMT, 60', ms: 60_000, because: 'a date and a number' },
-    { value: 'x, y', ms: undefined, because: 'none is valid' },
+    { value: 'Thursday, 15-Jan-26 10:00:30 GMT, 60', ms: 60_000, because: 'a date of RFC 850 and a number' },
     { value: '2026-01-15T10:00:30Z', ms: 30_000, because: 'ISO 8601' },
     { value: '2026-01-15T10:00:30', ms: undefined, because: 'ISO 8601 without a time zone' },
     { value: 'Jan 15 2026', ms: undefined, because: 'a date that only Date.parse accepts' },
-    { value: 'Thu, 15 Jan 2026 10:00:30', ms: undefined, because: 'no time zone' },
     { value: 'Thu, 99 Jan 2026 10:00:30 GMT', ms: undefined, because: 'no such day' },
     { value: '٥', ms: undefined, because: 'digits of another script' },
   ])('$value is $ms ms: $because', ({ value, ms }) => {
@@ -68,7 +56,6 @@ describe('Retry-After', () => {
   });
 
   test.each([
-    { headers: { 'retry-after-ms': '250' }, ms: 250 },
     { headers: { 'retry-after-ms': '250.5', 'retry-after': 'x' }, ms: 251 },
     { headers: { 'retry-after-ms': '250', 'retry-after': '1' }, ms: 1_000 },
     { headers: { 'retry-after-ms': '1500', 'retry-after': '1' }, ms: 1_500 },
@@ -79,57 +66,37 @@ describe('Retry-After', () => {
 });
 
 describe('the retry hint', () => {
-  const windowEnds = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '40', date: DATE };
-  const headers = [
-    { 'retry-after': '10', value: 10_000 },
-    { 'retry-after': 'soon', value: undefined },
-    { 'retry-after': undefined, value: undefined },
-  ];
-  const bodies = [
-    { body: 20, value: 20_000 },
-    { body: '20', value: 20_000 },
-    { body: undefined, value: undefined },
-  ];
-  const windows = [
-    { name: 'an empty window', window: windowEnds, value: 40_000 },
-    { name: 'a window with calls left', window: { ...windowEnds, 'x-ratelimit-remaining': '1' }, value: undefined },
-    { name: 'no window', window: { date: DATE }, value: undefined },
-  ];
-  const all = headers.flatMap((header) =>
-    bodies.flatMap((body) => windows.map((window) => ({ header, body, window }))),
-  );
+  test.each<[header: string | undefined, body: unknown, left: string | undefined, hint: number | undefined]>([
+    ['10', 20, '0', 20_000],
+    ['10', '5', '1', 10_000],
+    ['10', undefined, '0', 10_000],
+    ['soon', 20, '0', 20_000],
+    [undefined, '20', undefined, 20_000],
+    ['soon', undefined, '0', 40_000],
+    [undefined, undefined, '0', 40_000],
+    [undefined, undefined, '1', undefined],
+    [undefined, undefined, undefined, undefined],
+  ])('with header %s, body %s and %s calls left in a window is %s ms', (header, body, left, hint) => {
+    const window = { 'x-ratelimit-remaining': left, 'x-ratelimit-reset': '40', date: DATE };
 
-  test.each(all)(
-    'with header $header.retry-after, body $body.body and $window.name is the longer of both, else the window’s end',
-    ({ header, body, window }) => {
-      const said = [header.value, body.value].filter((value) => value !== undefined);
-      const expected = said.length > 0 ? Math.max(...said) : window.value;
+    expect(hintOf({ ...window, 'retry-after': header }, body)).toBe(hint);
+  });
 
-      expect(hintOf({ ...window.window, 'retry-after': header['retry-after'] }, body.body)).toBe(expected);
-    },
-  );
-
-  test.each([-1, '-5', 'soon', null, undefined, Number.NaN, Infinity, 1e300, {}, true])(
-    'ignores retry_after: %s in a body',
-    (value) => {
-      expect(hintOf({}, value)).toBeUndefined();
-    },
-  );
+  test.each([-1, 'soon', null, Number.NaN, Infinity, 1e300, {}, true])('ignores retry_after: %s in a body', (value) => {
+    expect(hintOf({}, value)).toBeUndefined();
+  });
 });
 
 describe('X-RateLimit-Reset', () => {
   test.each([
     { reset: '0', at: NOW, unit: 'seconds from now' },
-    { reset: '60', at: NOW + 60_000, unit: 'seconds from now' },
     { reset: '999999', at: NOW + 999_999_000, unit: 'seconds from now' },
     { reset: '1000000', at: undefined, unit: 'in no known unit' },
     { reset: '999999999', at: undefined, unit: 'in no known unit' },
     { reset: '1000000000', at: 1e12, unit: 'seconds of the epoch' },
-    { reset: String((NOW + 60_000) / 1_000), at: NOW + 60_000, unit: 'seconds of the epoch' },
     { reset: '99999999999', at: 99_999_999_999_000, unit: 'seconds of the epoch' },
     { reset: '100000000000', at: undefined, unit: 'in no known unit' },
     { reset: '1000000000000', at: 1e12, unit: 'milliseconds of the epoch' },
-    { reset: String(NOW + 60_000), at: NOW + 60_000, unit: 'milliseconds of the epoch' },
     { reset: '99999999999999', at: 99_999_999_999_999, unit: 'milliseconds of the epoch' },
     { reset: '100000000000000', at: undefined, unit: 'in no known unit' },
   ])('$reset is $unit', ({ reset, at }) => {
@@ -149,37 +116,26 @@ describe('X-RateLimit-Reset', () => {
 });
 
 describe('a local clock', () => {
-  test.each([HOUR, -HOUR, 24 * HOUR, -24 * HOUR])('that is off by %d ms changes no wait', (skew) => {
+  test.each([-HOUR, 24 * HOUR])('that is off by %d ms changes no wait', (skew) => {
     const epoch = String(NOW / 1_000 + 60);
     const given = source({ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': epoch, date: DATE });
-    const now = serverTime(given, NOW + skew);
-    const limit = parseRateLimit(given, now);
 
-    expect(limit?.resetAfter).toBe(60_000);
+    expect(parseRateLimit(given, serverTime(given, NOW + skew))?.resetAfter).toBe(60_000);
     expect(hintOf({ 'retry-after': 'Thu, 15 Jan 2026 10:00:30 GMT', date: DATE }, undefined, NOW + skew)).toBe(30_000);
   });
 
-  test('is replaced by the Date header of the response, if that is a date', () => {
-    expect(serverTime(source({ date: DATE }), 1)).toBe(NOW);
+  test('is used only if the response has no valid Date header', () => {
     expect(serverTime(source({ date: 'Thu, 15 Jan 2026 10:00:01 GMT' }), 3)).toBe(NOW + 1_000);
     expect(serverTime(source({ date: 'soon' }), 4)).toBe(4);
     expect(serverTime(source({}), 5)).toBe(5);
-  });
-
-  test('is used if the response has no valid Date header', () => {
     expect(hintOf({ 'retry-after': 'Thu, 15 Jan 2026 10:00:30 GMT' })).toBe(30_000);
-    expect(hintOf({ 'retry-after': 'Thu, 15 Jan 2026 10:00:30 GMT', date: 'yesterday' })).toBe(30_000);
   });
 });
 
 describe('rate limit headers', () => {
   test.each([
     { reset: '2.7', after: 2_700 },
-    { reset: '3s', after: 3_000 },
-    { reset: '1m30s', after: 90_000 },
     { reset: '6m0s', after: 360_000 },
-    { reset: '20ms', after: 20 },
-    { reset: '2026-01-15T10:00:30Z', after: 30_000 },
     { reset: '2026-01-15 11:00:30.5+01:00', after: 30_500 },
   ])('with the reset $reset give a window of $after ms', ({ reset, after }) => {
     expect(parseRateLimit(source({ 'x-ratelimit-reset': reset }), NOW)).toMatchObject({
@@ -212,13 +168,9 @@ describe('rate limit headers', () => {
 
 const anything = fc.oneof(
   anyString(),
-  fc.integer().map(String),
   fc.double().map(String),
   fc.bigInt().map(String),
-  fc
-    .date()
-    .filter((date) => !Number.isNaN(date.getTime()))
-    .map((date) => date.toUTCString()),
+  fc.date({ noInvalidDate: true }).map((date) => date.toUTCString()),
   fc.constant(undefined),
 );
 

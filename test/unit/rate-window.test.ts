@@ -18,7 +18,6 @@ describe('the remaining requests', () => {
   test.each([
     { observed: { limit: 5, remaining: 0, resetAfter: 300_001 }, because: 'the end is too far away for a window' },
     { observed: { limit: 5, remaining: 0, resetAfter: 0 }, because: 'the window is over' },
-    { observed: { limit: 5, remaining: 0, resetAfter: -1 }, because: 'the window is over' },
     { observed: { limit: 5, remaining: 0 }, because: 'its end is unknown' },
     { observed: { limit: 5, resetAfter: 1_000 }, because: 'they are unknown' },
   ])('are ignored if a response says $observed: $because', ({ observed }) => {
@@ -87,11 +86,14 @@ describe('a 429', () => {
     expect(window.available(86_400_000)).toBe(1);
   });
 
-  test('a 429 that asks for less does not shorten a block', () => {
+  test('a 429 that asks for less, or of the same burst, does not change a block', () => {
     const { window, respond } = windowAfter({ rejected: true, retryAfter: 5_000 }, 1);
     respond(1, { rejected: true, retryAfter: 1_000 });
-
     expect(window.opensAt(1)).toBe(5_000);
+
+    const burst = windowAfter({ rejected: true }, 399);
+    for (let now = 1; now < 400; now += 1) burst.respond(now, { rejected: true });
+    expect(burst.window.opensAt(400)).toBe(500);
   });
 
   test('a 429 without a wait blocks for half a second, twice as long after each block, and for 8 s at most', () => {
@@ -104,13 +106,6 @@ describe('a 429', () => {
     }
 
     expect(blocks).toEqual([500, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000]);
-  });
-
-  test('a 429 of the same burst does not extend the block', () => {
-    const { window, respond } = windowAfter({ rejected: true }, 399);
-    for (let now = 1; now < 400; now += 1) respond(now, { rejected: true });
-
-    expect(window.opensAt(400)).toBe(500);
   });
 
   test('blocks briefly again once a request was accepted after the block', () => {

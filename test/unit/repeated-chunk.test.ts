@@ -30,26 +30,15 @@ function readAll(events: readonly string[]): { chunks: unknown[]; recognised: nu
 }
 
 describe('repeated chunks', () => {
-  test('events that differ only in their content are recognised from the second on', () => {
-    const events = ['The', ' Rhine', '', ' flows', ' ünd 漢 👋'].map((content) => JSON.stringify(chunk(content)));
+  test('events that differ only in their content are recognised from the second on, also if it is escaped', () => {
+    const contents = ['The', ' Rhine', '', ' ünd 漢 👋', 'a "quote"', 'a\nb', '\\', '\u0000', '\ud83d'];
+    const events = contents.map((content) => JSON.stringify(chunk(content)));
 
     const { chunks, recognised } = readAll(events);
 
     expect(chunks).toEqual(events.map((event) => JSON.parse(event)));
-    expect(recognised).toBe(4);
+    expect(recognised).toBe(8);
   });
-
-  test.each(['a "quote"', 'a\nb', '\\', '\u0000', '\ud83d'])(
-    'a content that JSON escapes is recognised too: %j',
-    (content) => {
-      const events = [chunk('x'), chunk(content)].map((one) => JSON.stringify(one));
-
-      const { chunks, recognised } = readAll(events);
-
-      expect(chunks).toEqual(events.map((event) => JSON.parse(event)));
-      expect(recognised).toBe(1);
-    },
-  );
 
   test.each([
     { because: 'it ends its string early', inside: 'a","role":"b' },
@@ -115,34 +104,23 @@ describe('repeated chunks', () => {
   });
 
   test('chunks share nothing that a caller could change', () => {
-    const { chunks } = readAll(['a', 'b', 'c'].map((content) => JSON.stringify(chunk(content))));
-
-    const [, second, third] = chunks as ChatCompletionChunk[];
-    if (second?.choices[0]) second.choices[0].delta.content = 'changed';
-
-    expect(third?.choices[0]?.delta.content).toBe('c');
-    expect(second?.choices).not.toBe(third?.choices);
-  });
-
-  test('a caller that changes a learnt chunk does not change later ones', () => {
     const repeated = new RepeatedChunk();
     const learnt = chunk('a');
     repeated.learn(JSON.stringify(learnt), learnt);
-    learnt.model = 'changed';
-    Object.assign(learnt.choices[0] ?? {}, { index: 7 });
+    for (const changed of [learnt, repeated.recognise(JSON.stringify(chunk('b')))]) {
+      Object.assign(changed ?? {}, { model: 'changed' });
+      Object.assign(changed?.choices[0] ?? {}, { index: 7, delta: { content: 'changed' } });
+    }
 
-    expect(repeated.recognise(JSON.stringify(chunk('b')))).toEqual(chunk('b'));
+    expect(repeated.recognise(JSON.stringify(chunk('c')))).toEqual(chunk('c'));
   });
 
   test('any events read this way equal the parsed ones', () => {
-    const content = fc.oneof(
-      fc.string({ unit: 'binary' }),
-      fc.constantFrom('', '"', '\\', '"content":', '\u2028', '","content":"'),
-    );
+    const odd = fc.constantFrom('', '"', '\\', '"content":', '\u2028', '","content":"');
+    const content = fc.oneof(fc.string({ unit: 'binary' }), odd);
     const extra = fc.oneof(
-      fc.constant({}),
+      fc.constantFrom({}, { usage: null }),
       fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 2 }),
-      fc.constant({ usage: null }),
     );
     const event = fc
       .tuple(content, extra, fc.constantFrom(0, 2))

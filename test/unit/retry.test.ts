@@ -20,21 +20,12 @@ import { seededRandom } from '../helpers/manual-runtime.js';
 
 const headers = { get: () => undefined, toHeaders: () => new Headers() };
 
-const status = (code: number, retryAfter?: number) =>
-  apiError(code, {
-    message: `${code}`,
-    area: 'gateway',
-    sent: sentOf(code, undefined),
-    headers,
-    body: undefined,
-    retryAfter,
-  });
+const fail = (code: number, body: unknown, retryAfter?: number) =>
+  apiError(code, { message: `${code}`, area: 'gateway', sent: sentOf(code, body), headers, body, retryAfter });
+const status = (code: number, retryAfter?: number) => fail(code, undefined, retryAfter);
 
 /** An error in the documented format, so one from the service itself. */
-const refused = (code: number) => {
-  const body = { error: { message: 'busy', type: 'service_unavailable' } };
-  return apiError(code, { message: `${code}`, area: 'gateway', sent: sentOf(code, body), headers, body });
-};
+const refused = (code: number) => fail(code, { error: { message: 'busy', type: 'service_unavailable' } });
 
 const broken = (phase: Phase, sent: Sent, retryable = true) =>
   new APIConnectionError('broken', { phase, sent, retryable });
@@ -58,10 +49,7 @@ type Facts = Partial<typeof DEFAULTS>;
 
 /** A call whose attempt failed, of which the decision reads no more than this. */
 function facts(more: Facts = {}): Call {
-  const { method, repeatable, timeLeft, hasIdempotencyKey, random, ...rest } = {
-    ...DEFAULTS,
-    ...more,
-  };
+  const { method, repeatable, timeLeft, hasIdempotencyKey, random, ...rest } = { ...DEFAULTS, ...more };
   const call = {
     request: { method, upload: { repeatable } },
     timeouts: { timeLeft, runtime: { random } },
@@ -81,62 +69,35 @@ function sends(failure: () => Error, method: string, more: Facts = {}): number {
 }
 
 describe('the retry matrix, with five retries allowed', () => {
-  const all = 6;
-  test.each([
-    { failure: () => broken('connect', 'no'), is: 'N: nothing was sent', safe: all, idempotent: all, effect: all },
-    { failure: () => broken('connect', 'no', false), is: 'N: a certificate', safe: 1, idempotent: 1, effect: 1 },
-    {
-      failure: () => broken('headers', 'maybe'),
-      is: 'A: cut off before a response',
-      safe: all,
-      idempotent: all,
-      effect: 1,
-    },
-    {
-      failure: () => timeout('attempt', 'no'),
-      is: 'N: a timeout while connecting',
-      safe: all,
-      idempotent: all,
-      effect: all,
-    },
-    {
-      failure: () => timeout('attempt', 'maybe'),
-      is: 'A: a timeout before headers',
-      safe: all,
-      idempotent: all,
-      effect: 1,
-    },
-    { failure: () => status(429), is: 'R: 429', safe: all, idempotent: all, effect: all },
-    { failure: () => status(503), is: 'R: 503 of a proxy', safe: all, idempotent: all, effect: 1 },
-    { failure: () => refused(503), is: 'R: 503 of the service itself', safe: all, idempotent: all, effect: all },
-    { failure: () => status(408), is: 'E: 408', safe: 3, idempotent: 3, effect: 1 },
-    { failure: () => status(500), is: 'E: 500', safe: 3, idempotent: 3, effect: 1 },
-    { failure: () => status(502), is: 'E: 502', safe: 3, idempotent: 3, effect: 1 },
-    { failure: () => status(504), is: 'E: 504', safe: 3, idempotent: 3, effect: 1 },
-    { failure: () => status(425), is: 'E: 425', safe: 2, idempotent: 2, effect: 1 },
-    ...[301, 307, 400, 401, 402, 403, 404, 405, 409, 413, 415, 418, 422, 451, 501, 505, 599].map((code) => ({
-      failure: () => status(code),
-      is: `E: ${code}`,
-      safe: 1,
-      idempotent: 1,
-      effect: 1,
-    })),
-    { failure: () => status(200), is: 'E: an error in a success', safe: 1, idempotent: 1, effect: 1 },
-    { failure: () => broken('body', 'yes'), is: 'B: cut off in the body', safe: all, idempotent: all, effect: 1 },
-    { failure: () => unreadable(true), is: 'B: not JSON', safe: all, idempotent: all, effect: 1 },
-    { failure: () => unreadable(false), is: 'B: an invalid response', safe: 1, idempotent: 1, effect: 1 },
-    { failure: () => tooLarge(), is: 'B: too large', safe: 1, idempotent: 1, effect: 1 },
-    { failure: () => timeout('deadline', 'no'), is: 'the deadline', safe: 1, idempotent: 1, effect: 1 },
-    { failure: () => timeout('idle', 'yes'), is: 'S: a silent stream', safe: 1, idempotent: 1, effect: 1 },
-    { failure: () => new APIAbortError(), is: 'an abort', safe: 1, idempotent: 1, effect: 1 },
-    { failure: () => new ClientClosedError(), is: 'a closed client', safe: 1, idempotent: 1, effect: 1 },
-    { failure: () => new ConfigurationError('c'), is: 'a missing credential', safe: 1, idempotent: 1, effect: 1 },
-    { failure: () => new RequestValidationError([]), is: 'invalid arguments', safe: 1, idempotent: 1, effect: 1 },
-    { failure: () => new TypeError('a bug'), is: 'any other error', safe: 1, idempotent: 1, effect: 1 },
-  ])('$is: safe $safe, idempotent $idempotent, effect $effect sends', ({ failure, safe, idempotent, effect }) => {
-    expect(sends(failure, 'GET')).toBe(safe);
-    expect(sends(failure, 'DELETE')).toBe(idempotent);
-    expect(sends(failure, 'POST')).toBe(effect);
+  test.each<[is: string, failure: () => Error, sends: number[]]>([
+    ['N: nothing was sent', () => broken('connect', 'no'), [6, 6, 6]],
+    ['N: a certificate', () => broken('connect', 'no', false), [1, 1, 1]],
+    ['N: a timeout while connecting', () => timeout('attempt', 'no'), [6, 6, 6]],
+    ['A: cut off before a response', () => broken('headers', 'maybe'), [6, 6, 1]],
+    ['A: a timeout before headers', () => timeout('attempt', 'maybe'), [6, 6, 1]],
+    ['R: 429', () => status(429), [6, 6, 6]],
+    ['R: 503 of a proxy', () => status(503), [6, 6, 1]],
+    ['R: 503 of the service itself', () => refused(503), [6, 6, 6]],
+    ...[408, 500, 502, 504].map(
+      (code) => [`E: ${code}`, () => status(code), [3, 3, 1]] as [string, () => Error, number[]],
+    ),
+    ['E: 425', () => status(425), [2, 2, 1]],
+    ...[200, 301, 400, 401, 403, 404, 405, 409, 413, 415, 422, 501, 599].map(
+      (code) => [`E: ${code}`, () => status(code), [1, 1, 1]] as [string, () => Error, number[]],
+    ),
+    ['B: cut off in the body', () => broken('body', 'yes'), [6, 6, 1]],
+    ['B: not JSON', () => unreadable(true), [6, 6, 1]],
+    ['B: an invalid response', () => unreadable(false), [1, 1, 1]],
+    ['B: too large', () => new ResponseTooLargeError('The response', 8, 'body'), [1, 1, 1]],
+    ['the deadline', () => timeout('deadline', 'no'), [1, 1, 1]],
+    ['S: a silent stream', () => timeout('idle', 'yes'), [1, 1, 1]],
+    ['an abort', () => new APIAbortError(), [1, 1, 1]],
+    ['a closed client', () => new ClientClosedError(), [1, 1, 1]],
+    ['a missing credential', () => new ConfigurationError('c'), [1, 1, 1]],
+    ['invalid arguments', () => new RequestValidationError([]), [1, 1, 1]],
+    ['any other error', () => new TypeError('a bug'), [1, 1, 1]],
+  ])('%s: a GET, a DELETE and a POST are sent so many times', (_, failure, expected) => {
+    expect(['GET', 'DELETE', 'POST'].map((method) => sends(failure, method))).toEqual(expected);
   });
 
   test('a 409 is retried with an idempotency key, since the first request is still running', () => {
@@ -157,7 +118,7 @@ describe('the retry matrix, with five retries allowed', () => {
     }
   });
 
-  test.each([0, 1, 2, 5])('maxRetries %d allows that many attempts after the first', (maxRetries) => {
+  test.each([0, 2])('maxRetries %d allows that many attempts after the first', (maxRetries) => {
     expect(sends(() => refused(503), 'POST', { maxRetries })).toBe(maxRetries + 1);
   });
 
@@ -186,10 +147,6 @@ function unreadable(retryable: boolean): ResponseValidationError {
   return new ResponseValidationError('odd', { body: '', retryable });
 }
 
-function tooLarge(): ResponseTooLargeError {
-  return new ResponseTooLargeError('The response', 8, 'body');
-}
-
 function withCode(code: string, phase: Phase, sent: Sent): APIConnectionError {
   return new APIConnectionError('broken', { phase, sent, cause: Object.assign(new Error(code), { code }) });
 }
@@ -198,8 +155,6 @@ describe('the delay', () => {
   test.each([
     { attempt: 1, longest: 500 },
     { attempt: 2, longest: 1_000 },
-    { attempt: 3, longest: 2_000 },
-    { attempt: 4, longest: 4_000 },
     { attempt: 5, longest: 8_000 },
   ])('the delay before retry $attempt is a random part of $longest ms', ({ attempt, longest }) => {
     const at = (random: number) =>
@@ -221,25 +176,14 @@ describe('the delay', () => {
 
   test('is never shorter than the hint, and longer by at most a tenth of it and 1 s', () => {
     fc.assert(
-      fc.property(
-        fc.integer({ min: 0, max: 60_000 }),
-        fc.integer({ min: 1, max: 5 }),
-        fc.integer(),
-        (hint, attempt, seed) => {
-          const wait = waitOf(
-            nextWait(
-              status(429, hint),
-              facts({ attempts: failed(attempt, { status: 429 }), random: seededRandom(seed) }),
-            ),
-          );
-          expect(wait).toBeGreaterThanOrEqual(hint);
-          expect(wait).toBeLessThanOrEqual(Math.max(hint, 500 * 2 ** (attempt - 1)) + Math.min(1_000, hint / 10));
-        },
-      ),
-    );
-  });
+      fc.property(fc.nat(60_000), fc.integer({ min: 1, max: 5 }), fc.integer(), (hint, attempt, seed) => {
+        const failure = facts({ attempts: failed(attempt, { status: 429 }), random: seededRandom(seed) });
+        const wait = waitOf(nextWait(status(429, hint), failure));
 
-  test('is still random for a hint of 0', () => {
+        expect(wait).toBeGreaterThanOrEqual(hint);
+        expect(wait).toBeLessThanOrEqual(Math.max(hint, 500 * 2 ** (attempt - 1)) + Math.min(1_000, hint / 10));
+      }),
+    );
     expect(nextWait(status(429, 0), facts({ random: () => 0.5 }))).toEqual({ wait: 250 });
   });
 });
@@ -253,11 +197,9 @@ describe('a hint', () => {
   test.each([
     { hint: 60_000, timeLeft: Infinity, verdict: { wait: 60_500 } },
     { hint: 60_001, timeLeft: Infinity, verdict: { stop: 'retry-after-too-long' } },
-    { hint: 99_999_999_999_000, timeLeft: Infinity, verdict: { stop: 'retry-after-too-long' } },
     { hint: 5_000, timeLeft: 5_259, verdict: { stop: 'no-time-left' } },
     { hint: 5_000, timeLeft: 5_260, verdict: { wait: 5_250 } },
     { hint: undefined, timeLeft: 259, verdict: { stop: 'no-time-left' } },
-    { hint: undefined, timeLeft: 260, verdict: { wait: 250 } },
     { hint: undefined, timeLeft: -5, verdict: { stop: 'no-time-left' } },
   ])('a Retry-After of $hint ms with $timeLeft ms left leads to $verdict', ({ hint, timeLeft, verdict }) => {
     expect(nextWait(status(429, hint), facts({ timeLeft }))).toEqual(verdict);
@@ -268,15 +210,6 @@ describe('a hint', () => {
   });
 });
 
-test('the same facts and the same random seed lead to the same delays', () => {
-  const schedule = () => {
-    const random = seededRandom(42);
-    return [1, 2, 3].map((n) => nextWait(status(503, 100), facts({ attempts: failed(n), random })));
-  };
-
-  expect(schedule()).toEqual(schedule());
-});
-
 describe('the retry budget', () => {
   test('costs 10 per retry, 5 after a 429 or 503, and nothing after a 429 if a limiter delays all calls anyway', () => {
     const budget = new RetryBudget();
@@ -285,8 +218,6 @@ describe('the retry budget', () => {
     expect(budget.cost(status(500), true)).toBe(10);
     expect(budget.cost(status(503, 5_000), true)).toBe(5);
     expect(budget.cost(status(429), false)).toBe(5);
-    expect(budget.cost(status(429), true)).toBe(0);
-    expect(budget.cost(status(429, 5_000), false)).toBe(5);
     expect(budget.cost(status(429, 5_000), true)).toBe(0);
   });
 
@@ -308,27 +239,19 @@ describe('the retry budget', () => {
   test('allows every retry with 10 % of random 503s, and keeps the amplification below 1.15', () => {
     const random = seededRandom(1);
     const budget = new RetryBudget();
+    const cost = budget.cost(status(503), true);
     let total = 0;
-    let refused = 0;
     for (let call = 0; call < 10_000; call += 1) {
-      let spent = 0;
-      for (let retry = 0; ; retry += 1) {
-        total += 1;
-        if (random() >= 0.1) {
-          budget.refund(spent);
-          break;
-        }
-        if (retry === 2) break;
-        const cost = budget.cost(status(503), true);
-        if (!budget.take(cost)) {
-          refused += 1;
-          break;
-        }
-        spent += cost;
+      let retries = 0;
+      let isRefused = random() < 0.1;
+      for (; isRefused && retries < 2; retries += 1) {
+        expect(budget.take(cost)).toBe(true);
+        isRefused = random() < 0.1;
       }
+      if (!isRefused) budget.refund(retries * cost);
+      total += 1 + retries;
     }
 
-    expect(refused).toBe(0);
     expect(total).toBeLessThan(11_500);
   });
 

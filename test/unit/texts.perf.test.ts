@@ -31,7 +31,7 @@ describe('a text from the service', () => {
     expectLinear(costOf(1), costOf(8));
   });
 
-  test.each(['&#43;', '&amp;', '&', '%25', '\\', '&#x0000', '&#x2', 'k9Zq+Vt3/', 'svc_sk_', 'a b '])(
+  test.each(['&#43;', '&amp;', '&', '%25', '\\', '&#x0000', 'k9Zq+Vt3/', 'svc_sk_'])(
     'of 100 kB of %j is searched for credentials in linear time',
     (part) => {
       const text = part.repeat(100_000 / part.length);

@@ -1,6 +1,8 @@
-import { GatewayClient, RequestValidationError } from 'context-gateway';
+import { RequestValidationError } from 'context-gateway';
 import { afterEach, expect, test } from 'vitest';
 import { isWellFormed, toWellFormed } from '../../src/base/unicode.js';
+import { completion } from '../helpers/samples.js';
+import { gatewayAt } from '../helpers/service.js';
 
 const TEXTS = ['', 'plain', '😀', 'a😀b', '\uD83D', 'a\uD83D', '\uDE00b', '\uDE00\uD83D', '\uD83D\uD83D\uDE00'];
 const native = TEXTS.map((text) => [text.isWellFormed(), text.toWellFormed()]);
@@ -28,22 +30,10 @@ test('texts are judged and repaired alike with and without the native methods', 
 test('a POST is sent, and half a character is rejected, where strings have no isWellFormed and URL no canParse', async () => {
   removeNative();
   URL.canParse = undefined as never; // as in React Native and browsers of 2022
-  const completion = {
-    id: 'c1',
-    object: 'chat.completion',
-    created: 1,
-    model: 'm',
-    choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
-    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
-  };
-  const gateway = new GatewayClient({
-    baseURL: 'https://gateway.example.com',
-    apiKey: 'svc_sk_test',
-    fetch: async () => Response.json(completion),
-  });
+  const gateway = gatewayAt({ fetch: async () => Response.json(completion()) });
   const ask = (content: string) =>
     gateway.chat.completions.create({ model: 'm', messages: [{ role: 'user', content }] });
 
-  await expect(ask('Hello')).resolves.toMatchObject({ id: 'c1' });
+  expect(await ask('Hello')).toEqual(completion());
   await expect(ask('\uD83D')).rejects.toThrow(RequestValidationError);
 });
