@@ -2,6 +2,7 @@ import type { MessageInput } from 'context-gateway-emulator';
 import { describe, expect, test } from 'vitest';
 import { engines } from '../helpers/engines.js';
 import { chatParams } from '../helpers/samples.js';
+import { failureOf } from '../helpers/service.js';
 import { emulatedService } from '../helpers/world.js';
 
 const QUESTION: MessageInput[] = [
@@ -16,54 +17,30 @@ describe.each(engines)('the Gateway API through $engine', ({ options }) => {
   test('POST /v1/chat/completions returns id, object, created, model, choices and usage', async () => {
     const completion = await world.gateway().chat.completions.create({ model: 'atlas-large', messages: QUESTION });
 
+    const { prompt_tokens, completion_tokens } = completion.usage;
+    const message = { role: 'assistant', content: expect.stringContaining('nine') };
     expect(completion).toEqual({
       id: expect.any(String),
       object: 'chat.completion',
       created: Date.UTC(2026, 0, 15, 10) / 1_000,
       model: 'atlas-large',
-      choices: [{ index: 0, message: { role: 'assistant', content: expect.any(String) }, finish_reason: 'stop' }],
-      usage: {
-        prompt_tokens: expect.any(Number),
-        completion_tokens: expect.any(Number),
-        total_tokens: expect.any(Number),
-      },
+      choices: [{ index: 0, message, finish_reason: 'stop' }],
+      usage: { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens },
     });
-    const { prompt_tokens, completion_tokens, total_tokens } = completion.usage;
-    expect(total_tokens).toBe(prompt_tokens + completion_tokens);
-    expect(completion.choices[0]?.message.content).toContain('nine');
-  });
-
-  test.each(['system', 'user', 'assistant'])('a message may have the role %s', async (role) => {
-    await world.gateway().chat.completions.create({ ...chatParams, messages: [{ role, content: 'Name a river.' }] });
-
-    expect(JSON.parse(world.last.body ?? '')).toMatchObject({ messages: [{ role, content: 'Name a river.' }] });
-  });
-
-  test.each([0, -0, 0.7, 1, 2])('sends the temperature %d, which is from 0 to 2', async (temperature) => {
-    await world.gateway().chat.completions.create({ ...chatParams, temperature });
-
-    expect(JSON.parse(world.last.body ?? '').temperature).toBe(temperature + 0);
   });
 
   test('max_tokens ends a completion with finish_reason length', async () => {
-    const completion = await world
-      .gateway()
-      .chat.completions.create({ model: 'birch-small', messages: QUESTION, max_tokens: 2 });
+    const params = { model: 'birch-small', messages: QUESTION, max_tokens: 2 };
 
-    expect(completion.usage.completion_tokens).toBeLessThanOrEqual(2);
-    expect(completion.choices[0]?.finish_reason).toBe('length');
-  });
+    const { usage, choices } = await world.gateway().chat.completions.create(params);
 
-  test('undefined optional parameters are not sent', async () => {
-    await world.gateway().chat.completions.create({ ...chatParams, temperature: undefined, max_tokens: undefined });
-
-    expect(JSON.parse(world.last.body ?? '')).toEqual(chatParams);
+    expect(usage.completion_tokens).toBeLessThanOrEqual(2);
+    expect(choices[0]?.finish_reason).toBe('length');
   });
 
   test('stream: true returns the completion as server-sent events', async () => {
-    const stream = await world
-      .gateway()
-      .chat.completions.create({ model: 'atlas-small', messages: QUESTION, stream: true });
+    const params = { model: 'atlas-small', messages: QUESTION, stream: true } as const;
+    const stream = await world.gateway().chat.completions.create(params);
     const pieces: string[] = [];
     for await (const chunk of stream) pieces.push(chunk.choices[0]?.delta.content ?? '');
 
@@ -73,50 +50,29 @@ describe.each(engines)('the Gateway API through $engine', ({ options }) => {
     expect(world.last.headers.accept).toBe('text/event-stream');
   });
 
-  test('each of the five offered models responds', async () => {
-    const gateway = world.gateway();
-    const answers = await Promise.all(
-      world.emulator.models.list().map(({ id }) => gateway.chat.completions.create({ ...chatParams, model: id })),
-    );
-
-    expect(answers.map(({ model }) => model)).toEqual(world.emulator.models.list().map(({ id }) => id));
-    expect(answers).toHaveLength(5);
-  });
-
-  test('GET /v1/presets lists the presets', async () => {
-    const presets = await world.gateway().presets.list();
-
-    expect(presets.map(({ id }) => id)).toContain('summarize');
-    expect(world.last).toMatchObject({ method: 'GET', path: '/v1/presets', status: 200 });
-  });
-
   test('GET /v1/presets filters by category', async () => {
     const presets = await world.gateway().presets.list({ category: 'meetings' });
 
     expect(presets.map(({ id }) => id)).toEqual(['meeting-decisions', 'meeting-actions']);
-    expect(world.last.path).toBe('/v1/presets?category=meetings');
+    expect(world.last).toMatchObject({ method: 'GET', path: '/v1/presets?category=meetings', status: 200 });
   });
 
   test('GET /v1/presets lists 50 presets by default, or up to limit', async () => {
     for (let n = 0; n < 60; n += 1) world.emulator.presets.create({ name: `Preset ${n}`, template: '{{input}}' });
-    const gateway = world.gateway();
+    const { presets } = world.gateway();
 
-    expect(await gateway.presets.list()).toHaveLength(50);
-    expect(await gateway.presets.list({ limit: 3 })).toHaveLength(3);
-    expect(await gateway.presets.list({ limit: 55 })).toHaveLength(55);
+    expect(await presets.list()).toHaveLength(50);
+    expect(await presets.list({ limit: 55 })).toHaveLength(55);
   });
 
   test('POST /v1/presets/:presetId/execute runs a preset on a model', async () => {
-    const result = await world
-      .gateway()
-      .presets.execute('summarize', { input: 'We ship on Friday. The tests are green.', model: 'birch-large' });
+    const params = { input: 'We ship on Friday. The tests are green.', model: 'birch-large' };
+
+    const result = await world.gateway().presets.execute('summarize', params);
 
     expect(result).toMatchObject({ preset_id: 'summarize', model: 'birch-large', output: expect.any(String) });
     expect(world.last).toMatchObject({ method: 'POST', path: '/v1/presets/summarize/execute' });
-    expect(JSON.parse(world.last.body ?? '')).toEqual({
-      input: 'We ship on Friday. The tests are green.',
-      model: 'birch-large',
-    });
+    expect(JSON.parse(world.last.body ?? '')).toEqual(params);
   });
 
   test('POST /v1/files uploads a file part and a purpose field', async () => {
@@ -130,19 +86,11 @@ describe.each(engines)('the Gateway API through $engine', ({ options }) => {
   });
 
   test('POST /v1/files rejects a file that is too large with a 413', async () => {
-    const small = { maxFileSize: 100 };
-    const { createEmulator } = await import('context-gateway-emulator');
-    const emulator = createEmulator(small);
-    const { url, close } = await emulator.listen({ port: 0 });
-    const gateway = world.gateway({ baseURL: url, apiKey: emulator.apiKeys.secret });
+    world.emulator.faults.add({ respond: { status: 413 } });
 
-    await expect(gateway.files.upload({ file: new Uint8Array(101), purpose: 'notes' })).rejects.toMatchObject({
-      name: 'APIError',
-      status: 413,
-      area: 'gateway',
-      param: 'file',
-    });
-    await close();
+    const call = world.gateway().files.upload({ file: new Uint8Array(101), purpose: 'notes' });
+
+    expect(await failureOf(call)).toMatchObject({ name: 'APIError', status: 413, area: 'gateway' });
   });
 
   test('GET /v1/integrations lists the connected integrations', async () => {
@@ -152,23 +100,23 @@ describe.each(engines)('the Gateway API through $engine', ({ options }) => {
   });
 
   test('POST /v1/integrations/:integration/execute sends the action and its own fields', async () => {
-    const result = await world
-      .gateway()
-      .integrations.execute('team-chat', { action: 'post_message', channel: '#releases', text: 'Shipped ✓' });
+    const message = { channel: '#releases', text: 'Shipped ✓' };
+    const { integrations } = world.gateway();
 
-    expect(result).toMatchObject({ action: 'post_message', result: { channel: '#releases', text: 'Shipped ✓' } });
-    expect(world.emulator.integrations.postedMessages()).toMatchObject([{ channel: '#releases', text: 'Shipped ✓' }]);
+    const result = await integrations.execute('team-chat', { action: 'post_message', ...message });
+
+    expect(result).toMatchObject({ action: 'post_message', result: message });
+    expect(world.emulator.integrations.postedMessages()).toMatchObject([message]);
   });
 
   test('GET /v1/usage returns the report of a period, with tokens by model', async () => {
     const gateway = world.gateway();
     const { usage } = await gateway.chat.completions.create({ ...chatParams, model: 'birch-medium' });
+    const period = { start_date: '2026-01-01', end_date: new Date('2026-01-31T23:00:00Z') };
 
-    const report = await gateway.usage.retrieve({
-      start_date: '2026-01-01',
-      end_date: new Date('2026-01-31T23:00:00Z'),
-    });
+    const report = await gateway.usage.retrieve(period);
 
+    expect(world.last.path).toBe('/v1/usage?start_date=2026-01-01&end_date=2026-01-31');
     expect(report).toEqual({
       period: { start: '2026-01-01', end: '2026-01-31' },
       tokens_used: usage.total_tokens,
@@ -178,28 +126,8 @@ describe.each(engines)('the Gateway API through $engine', ({ options }) => {
       estimated_overage_cost: 0,
       breakdown_by_model: { 'birch-medium': usage.total_tokens },
     });
-    expect(world.last.path).toBe('/v1/usage?start_date=2026-01-01&end_date=2026-01-31');
-  });
-
-  test('GET /v1/usage works without dates', async () => {
-    const report = await world.gateway().usage.retrieve();
-
+    expect(await gateway.usage.retrieve()).toEqual(report);
     expect(world.last.path).toBe('/v1/usage');
-    expect(report.period).toEqual({ start: '2026-01-01', end: '2026-01-31' });
-  });
-
-  test('GET /v1/usage reports tokens above those included, and their cost', async () => {
-    const { createEmulator } = await import('context-gateway-emulator');
-    const emulator = createEmulator({ usage: { includedTokens: 1, overagePricePerMillion: 1_000_000 } });
-    const { url, close } = await emulator.listen({ port: 0 });
-    const gateway = world.gateway({ baseURL: url, apiKey: emulator.apiKeys.secret });
-    const { usage } = await gateway.chat.completions.create(chatParams);
-
-    const report = await gateway.usage.retrieve();
-
-    expect(report).toMatchObject({ tokens_remaining: 0, overage_tokens: usage.total_tokens - 1 });
-    expect(report.estimated_overage_cost).toBeCloseTo(usage.total_tokens - 1);
-    await close();
   });
 
   test('a response has the three X-RateLimit headers, which are read into rateLimit', async () => {
@@ -215,13 +143,6 @@ describe.each(engines)('the Gateway API through $engine', ({ options }) => {
       raw: { limit: '1000', remaining: '999', reset: String(Date.UTC(2026, 0, 15, 10, 1) / 1_000) },
     });
     expect(gateway.rateLimit).toEqual({ gateway: response.rateLimit });
-  });
-
-  test('client.request calls an endpoint by its path, with the same credential', async () => {
-    const body = await world.gateway().request({ method: 'GET', path: '/v1/presets', query: { limit: 2 } });
-
-    expect(body).toMatchObject({ object: 'list', data: [{ id: 'summarize' }, {}] });
-    expect(world.last.path).toBe('/v1/presets?limit=2');
   });
 
   test('the tests above call every endpoint of /v1 with Authorization: Bearer <API_KEY>', async () => {

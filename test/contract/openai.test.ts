@@ -28,58 +28,39 @@ test('the official openai client gets a plain completion', async () => {
   expect(completion.usage?.total_tokens).toBeGreaterThan(0);
 });
 
-test('the official openai client gets a streamed completion, with its usage at the end', async () => {
+test('the official openai client gets a streamed completion, with its usage at the end, and assembles it', async () => {
   const whole = await client().chat.completions.create(params);
+  const stream = client().chat.completions.stream(params);
   let text = '';
   let usage = 0;
-  for await (const chunk of await client().chat.completions.create({ ...params, stream: true })) {
+  for await (const chunk of stream) {
     text += chunk.choices[0]?.delta.content ?? '';
     usage = chunk.usage?.total_tokens ?? usage;
   }
 
   expect(text).toBe(whole.choices[0]?.message.content);
   expect(usage).toBe(whole.usage?.total_tokens);
-});
-
-test('the official openai client assembles a stream itself', async () => {
-  const completion = await client().chat.completions.stream(params).finalChatCompletion();
-
-  expect(completion.choices[0]?.message.content).toBe('The key is red.');
+  expect((await stream.finalChatCompletion()).choices[0]?.message.content).toBe('The key is red.');
 });
 
 test('the official openai client throws its AuthenticationError on 401', async () => {
-  const anonymous = new OpenAI({
-    apiKey: 'none',
-    baseURL: `${url}/v1`,
-    maxRetries: 0,
-    defaultHeaders: { Authorization: null },
-  });
+  const options = { apiKey: 'none', baseURL: `${url}/v1`, maxRetries: 0, defaultHeaders: { Authorization: null } };
 
-  const error = await failureOf(anonymous.chat.completions.create(params));
+  const error = await failureOf(new OpenAI(options).chat.completions.create(params));
 
   expect(error).toBeInstanceOf(OpenAI.AuthenticationError);
   expect(error).toMatchObject({ status: 401, type: 'authentication_error', code: 'missing_authorization' });
 });
 
-test('the official openai client throws its PermissionDeniedError on 403', async () => {
-  const error = await failureOf(client('svc_sk_wrong').chat.completions.create(params));
+test.each([
+  { of: OpenAI.PermissionDeniedError, facts: { status: 403, code: 'invalid_api_key' }, apiKey: 'svc_sk_wrong' },
+  { of: OpenAI.NotFoundError, facts: { status: 404, code: 'model_not_found' }, more: { model: 'no-such-model' } },
+  { of: OpenAI.BadRequestError, facts: { status: 400, param: 'temperature' }, more: { temperature: 3 } },
+])('the official openai client throws its own class of error: $of.name', async ({ of, facts, apiKey, more }) => {
+  const error = await failureOf(client(apiKey).chat.completions.create({ ...params, ...more }));
 
-  expect(error).toBeInstanceOf(OpenAI.PermissionDeniedError);
-  expect(error).toMatchObject({ status: 403, code: 'invalid_api_key' });
-});
-
-test('the official openai client throws its NotFoundError on 404', async () => {
-  const error = await failureOf(client().chat.completions.create({ ...params, model: 'no-such-model' }));
-
-  expect(error).toBeInstanceOf(OpenAI.NotFoundError);
-  expect(error).toMatchObject({ status: 404, code: 'model_not_found', param: 'model', requestID: expect.any(String) });
-});
-
-test('the official openai client throws its BadRequestError on 400', async () => {
-  const error = await failureOf(client().chat.completions.create({ ...params, temperature: 3 }));
-
-  expect(error).toBeInstanceOf(OpenAI.BadRequestError);
-  expect(error).toMatchObject({ status: 400, param: 'temperature' });
+  expect(error).toBeInstanceOf(of);
+  expect(error).toMatchObject({ ...facts, requestID: expect.any(String) });
 });
 
 test('the official openai client throws its RateLimitError on 429', async () => {

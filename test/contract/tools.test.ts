@@ -4,7 +4,6 @@ import {
   type ExtendedChatMessage,
   extended,
   type FunctionTool,
-  GatewayClient,
   RequestValidationError,
   ResponseValidationError,
   type StandardSchema,
@@ -13,7 +12,8 @@ import {
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import * as z from 'zod';
 import { engines } from '../helpers/engines.js';
-import { failureOf } from '../helpers/service.js';
+import { completion } from '../helpers/samples.js';
+import { failureOf, gatewayAt } from '../helpers/service.js';
 import { emulatedService } from '../helpers/world.js';
 
 const model = 'atlas-small';
@@ -21,6 +21,10 @@ const tools: FunctionTool[] = [
   { type: 'function', function: { name: 'weather', parameters: { type: 'object', properties: { city: {} } } } },
 ];
 const question: ExtendedChatMessage = { role: 'user', content: 'What is the weather in Oslo?' };
+const whole = {
+  ...{ id: expect.any(String), type: 'function' },
+  function: { name: 'weather', arguments: '{"city":"Oslo"}' },
+};
 const called = [{ function: { name: 'weather', arguments: { city: 'Oslo' } } }];
 
 describe.each(engines)('completions: extended through $engine', ({ options }) => {
@@ -35,19 +39,11 @@ describe.each(engines)('completions: extended through $engine', ({ options }) =>
     const [call] = reply?.tool_calls ?? [];
     expectTypeOf(call).toEqualTypeOf<ToolCall | undefined>();
     const result = { role: 'tool', tool_call_id: call?.id, content: 'Seven degrees.' } as const;
-    const second = await gateway().chat.completions.create({
-      model,
-      messages: [question, { role: 'assistant', ...reply }, result],
-      tools,
-    });
+    const history = [question, { role: 'assistant', ...reply }, result];
+    const second = await gateway().chat.completions.create({ model, messages: history, tools });
 
-    expect(reply?.content).toBeNull();
-    expect(first.choices[0]?.finish_reason).toBe('tool_calls');
-    expect(call).toEqual({
-      id: expect.any(String),
-      type: 'function',
-      function: { name: 'weather', arguments: '{"city":"Oslo"}' },
-    });
+    expect(first.choices).toMatchObject([{ finish_reason: 'tool_calls', message: { content: null } }]);
+    expect(call).toEqual(whole);
     expect(second.choices[0]?.message.content).toBe('Seven degrees.');
     expect(JSON.parse(world.last.body ?? '').messages[1]).toEqual(reply);
   });
@@ -62,14 +58,8 @@ describe.each(engines)('completions: extended through $engine', ({ options }) =>
 
     expect(names).toEqual(['weather', 'weather']);
     expect(finish_reason).toBe('tool_calls');
-    const whole = { id: expect.any(String), type: 'function' };
-    const [first, second] = message?.tool_calls ?? [];
-    expect(message?.content).toBe('I look.');
-    expect([first, second]).toEqual([
-      { ...whole, function: { name: 'weather', arguments: '{"city":"Oslo"}' } },
-      { ...whole, function: { name: 'weather', arguments: '{"city":"Oslo"}' } },
-    ]);
-    expect(first?.id).not.toBe(second?.id);
+    expect(message).toMatchObject({ content: 'I look.', tool_calls: [whole, whole] });
+    expect(new Set(message?.tool_calls?.map(({ id }) => id)).size).toBe(2);
   });
 
   test('sends parts and every parameter as given', async () => {
@@ -93,27 +83,20 @@ describe.each(engines)('completions: extended through $engine', ({ options }) =>
   test.each([
     { field: 'messages', value: [{ role: 'user', content: 7 }], path: ['messages', 0, 'content'] },
     { field: 'messages', value: [{ role: 'user', content: [{ text: 'x' }] }], path: ['messages', 0, 'content'] },
-    { field: 'temperature', value: 3, path: ['temperature'] },
     { field: 'top_p', value: Number.NaN, path: ['top_p'] },
   ])('rejects $field: $value, and sends nothing', async ({ field, value, path }) => {
     const params = { model, messages: [question], [field]: value };
     const error = await failureOf(gateway().chat.completions.create(params as never));
 
-    expect(error).toBeInstanceOf(RequestValidationError);
-    expect((error as RequestValidationError).issues[0]?.path).toEqual(path);
+    expect(error).toMatchObject({ name: 'RequestValidationError', issues: [{ path }] });
     expect(world.emulator.requests).toEqual([]);
   });
 });
 
 test('a tool call without parameters has arguments and a type, whether the service sends them or not', async () => {
   const message = { role: 'assistant', content: null, tool_calls: [{ id: 'a', function: { name: 'tides' } }] };
-  const completion = {
-    ...{ id: 'c', object: 'chat.completion', created: 1, model },
-    choices: [{ index: 0, message, finish_reason: 'tool_calls' }],
-    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
-  };
-  const fetch = async () => Response.json(completion);
-  const gateway = new GatewayClient({ baseURL: 'https://e.com', apiKey: 'svc_pk_x', fetch, completions: extended });
+  const answer = { ...completion(), choices: [{ index: 0, message, finish_reason: 'tool_calls' }] };
+  const gateway = gatewayAt({ fetch: async () => Response.json(answer), completions: extended });
 
   const whole = await gateway.chat.completions.create({ model, messages: [question], tools });
   const stream = await gateway.chat.completions.create({ model, messages: [question], tools, stream: true });
@@ -126,15 +109,12 @@ test('a tool call without parameters has arguments and a type, whether the servi
 describe('without the option', () => {
   const world = emulatedService({});
 
-  test.each([
-    { name: 'null', content: null },
-    { name: 'parts', content: [{ type: 'text', text: 'Hi' }] },
-  ])('content that is $name is an error that names it', async ({ content }) => {
-    const messages = [{ role: 'user', content }] as never;
+  test('content that is null is an error that names it', async () => {
+    const messages = [{ role: 'user', content: null }] as never;
     const error = await failureOf(world.gateway().chat.completions.create({ model, messages }));
 
     expect(error).toBeInstanceOf(RequestValidationError);
-    expect(String(error)).toContain('messages[0].content: expected string, got');
+    expect(String(error)).toContain('messages[0].content: expected string, got null');
     expect(String(error)).toContain('pass completions: extended to the client');
   });
 
@@ -147,31 +127,30 @@ describe('without the option', () => {
     expect(String(error)).toContain('choices[0].message.content: expected string, got null; to send or read null');
     expect(String(error)).toContain('completions: extended');
   });
-
-  test('a bad value of the option is rejected', () => {
-    expect(() => world.gateway({ completions: true as never })).toThrow(
-      "completions must be documented or extended (import them from 'context-gateway'), or a copy with a function decodeChunk",
-    );
-  });
 });
 
 describe('a reply in JSON', () => {
   const world = emulatedService({});
   const Tide = z.object({ high: z.string(), metres: z.number() });
-  const ask = <T>(schema: StandardSchema<T>, content = 'When is the tide?') =>
-    world.gateway().chat.completions.parse({ model, messages: [{ role: 'user', content }] }, { schema });
+  const messages = [{ role: 'user', content: 'When is the tide?' }];
+  const ask = <T>(schema: StandardSchema<T>) => world.gateway().chat.completions.parse({ model, messages }, { schema });
 
-  test('is parsed, validated and typed with a schema', async () => {
+  test('is parsed, validated and typed with a schema, and its tokens are in the done event', async () => {
     world.emulator.chat.on('tide', { json: { high: '12:00', metres: 3.5 } });
-    const completion = await ask(Tide);
-    const { data, response } = await ask(Tide).withResponse();
+    const events: unknown[] = [];
+    const gateway = world.gateway({ onEvent: (event) => void events.push(event) });
+
+    const call = gateway.chat.completions.parse({ model, messages }, { schema: Tide });
+    const completion = await call;
+    const { data, response } = await call.withResponse();
 
     expectTypeOf(completion).toEqualTypeOf<ChatCompletion & { parsed: { high: string; metres: number } }>();
     expect(completion.parsed).toEqual({ high: '12:00', metres: 3.5 });
-    expect(completion.usage.total_tokens).toBeGreaterThan(0);
     expect(completion.choices[0]?.message.content).toBe(JSON.stringify(completion.parsed));
-    expect(data.parsed).toEqual(completion.parsed);
-    expect(response.status).toBe(200);
+    expect([data, response.status]).toEqual([completion, 200]);
+    const { usage } = completion;
+    expect(usage.total_tokens).toBeGreaterThan(0);
+    expect(events.at(-1)).toMatchObject({ type: 'done', finishReasons: ['stop'], usage });
   });
 
   test('a reply in JSON that does not match is an error with the path, and the completion as its body', async () => {
@@ -185,8 +164,7 @@ describe('a reply in JSON', () => {
 
   test.each([
     '```json\n{"high":"12:00","metres":3.5}\n```',
-    '```\n{"high":"12:00","metres":3.5}\n```\n',
-    '```json{"high":"12:00","metres":3.5}```',
+    '```{"high":"12:00","metres":3.5}```\n',
     '``` application/json\n{"high":"12:00","metres":3.5}\n```',
     '\n{"high":"12:00","metres":3.5}',
   ])('a reply in JSON may have a fence around it: %j', async (reply) => {
@@ -195,17 +173,11 @@ describe('a reply in JSON', () => {
     expect((await ask(Tide)).parsed).toEqual({ high: '12:00', metres: 3.5 });
   });
 
-  test('a fence that never ends costs no quadratic time', async () => {
-    world.emulator.chat.on('tide', `\`\`\`json\n${' \n'.repeat(200_000)}x`);
-
-    expect(await failureOf(ask(Tide))).toBeInstanceOf(ResponseValidationError);
-  });
-
   test.each([
-    { reply: 'At noon.', message: ': see error.body' },
-    { reply: { content: '{"high":', finish_reason: 'length' }, message: ': it ended at max_tokens' },
     { reply: '', message: ': see error.body' },
-  ])('a reply in JSON that is not JSON is an error: $reply', async ({ reply, message }) => {
+    { reply: { content: '{"high":', finish_reason: 'length' }, message: ': it ended at max_tokens' },
+    { reply: `\`\`\`json\n${' \n'.repeat(200_000)}x`, message: ': it ended at max_tokens' },
+  ])('a reply in JSON that is not JSON is an error (%#)', async ({ reply, message }) => {
     world.emulator.chat.on('tide', reply);
     const error = await failureOf(ask(Tide));
 
@@ -213,42 +185,22 @@ describe('a reply in JSON', () => {
     expect(String(error)).toContain(`The reply is not JSON${message} (POST`);
   });
 
-  test('still has its tokens in the done event', async () => {
-    world.emulator.chat.on('tide', { json: { high: '12:00', metres: 3.5 } });
-    const events: unknown[] = [];
-    const gateway = world.gateway({ onEvent: (event) => void events.push(event) });
-    const messages = [{ role: 'user', content: 'When is the tide?' }];
-    await gateway.chat.completions.parse({ model, messages }, { schema: Tide });
-
-    expect(events.at(-1)).toMatchObject({
-      type: 'done',
-      finishReasons: ['stop'],
-      usage: { total_tokens: expect.any(Number) },
-    });
-  });
-
   test.each([
     {
       what: 'a stream, which has no whole reply,',
-      params: { stream: true },
+      more: { stream: true },
       options: { schema: Tide },
-      says: 'stream: must be false',
+      says: /: must be/,
     },
-    { what: 'a call without a schema', params: {}, options: {}, says: 'schema: must be a Standard Schema' },
-    {
-      what: 'a call without options',
-      params: {},
-      options: undefined,
-      says: 'schema: must be a Standard Schema',
-    },
-    { what: 'a schema that is none', params: {}, options: { schema: {} }, says: 'schema: must be a Standard Schema' },
-  ])('$what is rejected before anything is sent', async ({ params, options, says }) => {
-    const messages = [{ role: 'user', content: 'When is the tide?' }];
+    { what: 'a call without options', more: {}, options: undefined, says: /schema: must be a Standard Schema/ },
+    { what: 'a schema that is none', more: {}, options: { schema: {} }, says: /schema: must be a Standard Schema/ },
+    { what: 'an inherited schema', more: {}, options: Object.create({ schema: Tide }), says: /schema: must be/ },
+  ])('$what is rejected before anything is sent', async ({ more, options, says }) => {
     const { completions } = world.gateway().chat;
-    const error = await failureOf(completions.parse({ model, messages, ...params } as never, options as never));
+    const error = await failureOf(completions.parse({ model, messages, ...more } as never, options as never));
 
     expect(error).toBeInstanceOf(RequestValidationError);
-    expect(String(error)).toContain(says);
+    expect(String(error)).toMatch(says);
     expect(world.emulator.requests).toHaveLength(0);
   });
 
@@ -261,20 +213,11 @@ describe('a reply in JSON', () => {
     for (const completions of [undefined, extended]) {
       const fetch = async () => Response.json(body);
       const gateway = world.gateway({ fetch, validation: 'report', completions: completions as typeof extended });
-      const messages = [{ role: 'user', content: 'When is the tide?' }];
       const error = await failureOf(gateway.chat.completions.parse({ model, messages }, { schema: Tide }));
 
       expect(error).toBeInstanceOf(ResponseValidationError);
       expect(error).toMatchObject({ body });
     }
-  });
-
-  test('a schema must be an own option, as what is inherited is not read', async () => {
-    const messages = [{ role: 'user', content: 'When is the tide?' }];
-    const options = Object.create({ schema: Tide });
-    const error = await failureOf(world.gateway().chat.completions.parse({ model, messages }, options));
-
-    expect(error).toBeInstanceOf(RequestValidationError);
   });
 
   test('a schema whose value rejects is an error with the completion', async () => {
@@ -284,13 +227,5 @@ describe('a reply in JSON', () => {
     const error = await failureOf(ask(schema));
 
     expect(error).toMatchObject({ name: 'ResponseValidationError', body: { object: 'chat.completion' } });
-  });
-
-  test('create takes no schema', async () => {
-    const messages = [{ role: 'user', content: 'When is the tide?' }];
-    const { completions } = world.gateway().chat;
-    const error = await failureOf(completions.create({ model, messages }, { schema: Tide } as never));
-
-    expect(String(error)).toContain('options.schema: is unknown');
   });
 });

@@ -1,6 +1,6 @@
 import { ConfigurationError, ContextClient } from 'context-gateway';
 import { expect, test, vi } from 'vitest';
-import { failureOf } from '../helpers/service.js';
+import { contextAt, failureOf } from '../helpers/service.js';
 import { emulatedService } from '../helpers/world.js';
 
 const service = emulatedService({});
@@ -18,23 +18,16 @@ test('a client for a user sends the token of the user', async () => {
 });
 
 test('users have limits of their own, which the next client for the same user knows', async () => {
-  const waits: string[] = [];
-  let now = 0;
-  const answer = (remaining: number) =>
-    Response.json(
-      { success: true, memories: [] },
-      { headers: { 'x-ratelimit-limit': '10', 'x-ratelimit-remaining': String(remaining), 'x-ratelimit-reset': '60' } },
-    );
   const fetch = vi.fn(async (_: unknown, init?: RequestInit) => {
-    now += 1;
-    return answer(new Headers(init?.headers).get('authorization') === 'Bearer token-of-ada' ? 0 : 9);
+    const isAda = new Headers(init?.headers).get('authorization') === 'Bearer token-of-ada';
+    const headers = {
+      'x-ratelimit-limit': '10',
+      'x-ratelimit-remaining': isAda ? '0' : '9',
+      'x-ratelimit-reset': '60',
+    };
+    return Response.json({ success: true, memories: [] }, { headers });
   });
-  const context = new ContextClient({
-    baseURL: 'https://service.test',
-    fetch: fetch as typeof globalThis.fetch,
-    maxRetryAfter: 0,
-    onEvent: ({ type }) => waits.push(type),
-  });
+  const context = contextAt({ fetch: fetch as typeof globalThis.fetch, maxRetryAfter: 0 });
 
   await context.forUser('token-of-ada').memory.list();
   await context.forUser('token-of-bob').memory.list();
@@ -42,7 +35,7 @@ test('users have limits of their own, which the next client for the same user kn
   const error = await failureOf(context.forUser('token-of-ada').memory.list());
 
   expect(error).toMatchObject({ name: 'RateLimitError', sent: 'no' });
-  expect(now).toBe(3);
+  expect(fetch).toHaveBeenCalledTimes(3);
   expect(context.forUser('token-of-ada').rateLimit).toMatchObject({ context: { remaining: 0 } });
   expect(context.rateLimit).toEqual({});
 });
