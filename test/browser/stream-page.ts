@@ -2,10 +2,13 @@
 import { manualRuntime } from '../helpers/manual-runtime.js';
 import { Bench, type StreamCase } from '../stream/bench.js';
 import { endingCases } from '../stream/cases/ending.js';
+import { leavingCases } from '../stream/cases/leaving.js';
 import { lenientCases } from '../stream/cases/lenient.js';
 import { readingCases } from '../stream/cases/reading.js';
 
-const cases = [...endingCases, ...readingCases, ...lenientCases].filter(({ engine }) => engine !== 'undici');
+const cases = [...endingCases, ...readingCases, ...leavingCases, ...lenientCases].filter(
+  ({ engine }) => engine !== 'undici',
+);
 
 /** Bytes reach a page later than a program, so cases wait longer here for everything to settle. */
 Object.assign(globalThis, { setImmediate: (callback: () => void) => setTimeout(callback, 5) });

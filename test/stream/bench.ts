@@ -6,6 +6,7 @@ import {
   GatewayClient,
   type GatewayClientOptions,
 } from 'context-gateway';
+import { expect } from 'vitest';
 import type { Runtime } from '../../src/base/runtime.js';
 import type { RequestOptions } from '../../src/index.js';
 import type { Report, Script } from './script.js';
@@ -44,11 +45,9 @@ export interface StreamCase {
 export class Bench {
   readonly time: Time;
   readonly client: GatewayClient;
-  readonly #server: string;
   readonly #address: string;
 
   private constructor(server: string, id: string, options: GatewayClientOptions, time: Time) {
-    this.#server = server;
     this.#address = `${server}/${id}`;
     this.time = time;
     const given = { baseURL: this.#address, apiKey: 'svc_pk_test', maxRetries: 0, ...options };
@@ -89,16 +88,6 @@ export class Bench {
   async connectionsGone(): Promise<void> {
     while ((await this.report()).open > 0) await new Promise((resolve) => setTimeout(resolve, 2));
   }
-
-  /** The URL of the server. */
-  get server(): string {
-    return this.#server;
-  }
-
-  /** The URL that plays the scripts. */
-  get address(): string {
-    return this.#address;
-  }
 }
 
 /** Reads to the end. Returns the text of the first choice, the chunks, and the error if one was thrown. */
@@ -121,4 +110,25 @@ export async function failureOf(promise: PromiseLike<unknown>): Promise<unknown>
     return error;
   }
   throw new Error('it did not fail');
+}
+
+/** The completion after the first event, in an error. */
+export const PARTIAL = { partial: { choices: [{ message: { content: 'The ' } }] } };
+
+/** Opens a stream and reads its first event. */
+export async function begin(bench: Bench, options?: RequestOptions) {
+  const iterator = (await bench.open(options))[Symbol.asyncIterator]();
+  await iterator.next();
+  return iterator;
+}
+
+/** Waits until a stream has delivered this many chunks. */
+export async function untilChunks(stream: ChatCompletionStream, count: number): Promise<void> {
+  while (stream.metrics.chunks < count) await new Promise((resolve) => setTimeout(resolve, 0));
+}
+
+/** Expects that a finished stream has left no connection and no timer. */
+export async function expectNothingLeft(bench: Bench): Promise<void> {
+  await bench.connectionsGone();
+  expect(bench.time.pending).toBe(0);
 }

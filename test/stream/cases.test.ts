@@ -3,12 +3,13 @@ import { engines } from '../helpers/engines.js';
 import { manualRuntime } from '../helpers/manual-runtime.js';
 import { Bench } from './bench.js';
 import { endingCases } from './cases/ending.js';
+import { leavingCases } from './cases/leaving.js';
 import { lenientCases } from './cases/lenient.js';
 import { readingCases } from './cases/reading.js';
 import { watchProcess } from './measure.js';
 import { ScriptServer } from './script-server.js';
 
-const CASES = [...endingCases, ...readingCases, ...lenientCases];
+const CASES = [...endingCases, ...readingCases, ...leavingCases, ...lenientCases];
 
 let server: ScriptServer;
 

@@ -1,12 +1,6 @@
 import {
   type ChatCompletionStream,
-  type CompletionTypes,
-  documented,
-  type ExtendedTypes,
   extended,
-  GatewayClient,
-  type ReadStreamOptions,
-  readChatCompletionStream,
   StreamConsumedError,
   StreamTruncatedError,
   toEventStream,
@@ -14,35 +8,20 @@ import {
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { failureOf, readAll } from './bench.js';
-import { PARAMS, watchProcess } from './measure.js';
+import { streamOf, streamOfClient } from './canned.js';
+import { watchProcess } from './measure.js';
 import { DONE, finish, RHINE, text } from './script.js';
 
 watchProcess();
 
-const EVENT_STREAM = { 'content-type': 'text/event-stream' };
-const open = <Types extends ExtendedTypes = CompletionTypes>(events: string, options?: ReadStreamOptions<Types>) =>
-  readChatCompletionStream(new Response(events, { headers: EVENT_STREAM }), options);
 const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
-/** The ways to read a stream. */
-const readers: { name: string; read: (stream: ChatCompletionStream) => Promise<unknown> }[] = [
-  {
-    name: 'the chunks',
-    read: async (stream) => {
-      for await (const _ of stream);
-    },
-  },
-  {
-    name: 'the texts',
-    read: async (stream) => {
-      for await (const _ of stream.textStream);
-    },
-  },
-  { name: 'the relay', read: (stream) => new Response(toEventStream(stream)).text() },
-];
-
-test.each(readers)('finalCompletion() may be called right before a loop over $name', async ({ read }) => {
-  const stream = await open(RHINE);
+test.each<[name: string, read: (stream: ChatCompletionStream) => Promise<unknown>]>([
+  ['the chunks', readAll],
+  ['the texts', (stream) => collect(stream.textStream)],
+  ['the relay', (stream) => new Response(toEventStream(stream)).text()],
+])('finalCompletion() may be called right before a loop over %s', async (_name, read) => {
+  const stream = await streamOf(RHINE);
 
   const first = stream.finalCompletion();
   const second = stream.finalCompletion();
@@ -53,7 +32,7 @@ test.each(readers)('finalCompletion() may be called right before a loop over $na
 });
 
 test('a finalCompletion() before a loop that throws causes no unhandled rejection if not awaited', async () => {
-  const stream = await open(text('The '));
+  const stream = await streamOf(text('The '));
 
   const whole = stream.finalCompletion();
   const { error } = await readAll(stream);
@@ -64,7 +43,7 @@ test('a finalCompletion() before a loop that throws causes no unhandled rejectio
 });
 
 test('a finalCompletion() before a loop that is left rejects with a StreamTruncatedError', async () => {
-  const stream = await open(RHINE);
+  const stream = await streamOf(RHINE);
 
   const whole = stream.finalCompletion();
   for await (const _ of stream) break;
@@ -74,7 +53,7 @@ test('a finalCompletion() before a loop that is left rejects with a StreamTrunca
 });
 
 test('a loop throws once finalCompletion() has begun to read, which still resolves', async () => {
-  const stream = await open(RHINE);
+  const stream = await streamOf(RHINE);
 
   const whole = stream.finalCompletion();
   await Promise.resolve();
@@ -95,42 +74,6 @@ const events = (...deltas: object[]): string =>
         `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', ...fields })}\n\n`,
     )
     .join('');
-const call = (index: number, fields: object) => ({ tool_calls: [{ index, ...fields }] });
-
-test('finalCompletion() joins what the API does not document, such as tool calls', async () => {
-  const stream = await open(
-    events(
-      {
-        role: 'assistant',
-        content: null,
-        refusal: null,
-        ...call(0, { id: 'a', type: 'function', function: { name: 'tide', arguments: '' } }),
-      },
-      { ...call(0, { function: { arguments: '{"port":' } }), reasoning: 'The tide' },
-      call(1, { id: 'b', type: 'function', function: { name: 'wind', arguments: '{}' } }),
-      { ...call(0, { id: 'a', type: 'function', function: { arguments: '"Oslo"}' } }), reasoning: ' rises.' },
-    ),
-  );
-
-  const whole = await stream.finalCompletion();
-
-  expect(whole.choices).toEqual([
-    {
-      index: 0,
-      message: {
-        role: 'assistant',
-        content: '',
-        refusal: null,
-        reasoning: 'The tide rises.',
-        tool_calls: [
-          { index: 0, id: 'a', type: 'function', function: { name: 'tide', arguments: '{"port":"Oslo"}' } },
-          { index: 1, id: 'b', type: 'function', function: { name: 'wind', arguments: '{}' } },
-        ],
-      },
-      finish_reason: 'tool_calls',
-    },
-  ]);
-});
 
 test.each([
   {
@@ -188,7 +131,7 @@ test.each([
     without: '',
   },
 ])('a tool call is whole although $because', async ({ pieces, and, without = '{}' }) => {
-  const stream = await open(events(...pieces.map((piece) => ({ tool_calls: [piece] }))), { completions: extended });
+  const stream = await streamOf(events(...pieces.map((piece) => ({ tool_calls: [piece] }))), { completions: extended });
   const joined: { id: string; name: string; input: string }[] = [];
 
   for await (const { choices } of stream) {
@@ -220,7 +163,7 @@ test.each([
   ],
   [{ function: { name: 'tide', arguments: '{"port":"Oslo"}' } }, { function: { name: 'wind', arguments: '{}' } }],
 ])('tool calls without ids get some, each its own: %j', async (...pieces) => {
-  const stream = await open(events(...pieces.map((piece) => ({ tool_calls: [piece] }))), { completions: extended });
+  const stream = await streamOf(events(...pieces.map((piece) => ({ tool_calls: [piece] }))), { completions: extended });
 
   const { tool_calls: calls = [] } = (await stream.finalCompletion()).choices[0]?.message ?? {};
 
@@ -232,57 +175,54 @@ test.each([
   expect(calls.every(({ id }) => /^call_\w{4,}$/.test(id))).toBe(true);
 });
 
-/** Entries of a list that count how often their `index` is read. */
-function countedEntries(count: number) {
-  const reads = { count: 0 };
-  const entries = Array.from({ length: count }, (_, at) => ({
-    get index() {
-      reads.count += 1;
-      return at;
-    },
-  }));
-  return { entries, reads };
-}
-
 test.each([
   { chunks: 2, size: 5_000 },
   { chunks: 10_000, size: 1 },
-  { chunks: 100, size: 100 },
 ])('takes linear time for a list of 10,000 entries in $chunks chunks', async ({ chunks, size }) => {
-  const { entries, reads } = countedEntries(chunks * size);
-  const gateway = new GatewayClient({
-    baseURL: 'https://gateway.example.com',
-    apiKey: 'svc_pk_test',
-    fetch: async () => new Response('data: {}\n\n'.repeat(chunks) + DONE, { headers: EVENT_STREAM }),
-    completions: {
-      ...documented,
-      decodeChunk: () => ({ choices: [{ index: 0, delta: { list: entries.splice(0, size) } as object }] }),
+  let reads = 0;
+  const entries = Array.from({ length: chunks * size }, (_, at) => ({
+    get index() {
+      reads += 1;
+      return at;
     },
-  });
-  const stream = await gateway.chat.completions.create({ ...PARAMS, stream: true });
+  }));
+  const stream = await streamOfClient('data: {}\n\n'.repeat(chunks) + DONE, () => ({
+    choices: [{ index: 0, delta: { list: entries.splice(0, size) } }],
+  }));
 
   await readAll(stream);
   const whole = await stream.finalCompletion();
 
   expect(whole.choices[0]?.message).toHaveProperty('list.length', 10_000);
-  expect(reads.count).toBeLessThanOrEqual(2 * 10_000);
+  expect(reads).toBeLessThanOrEqual(2 * 10_000);
 });
 
-test('an undocumented field does not lose its value to a later null, and another kind of value replaces it', async () => {
-  const stream = await open(
+test('finalCompletion() joins undocumented fields: null changes none, and another kind of value replaces one', async () => {
+  const call = (fields: object) => ({ tool_calls: [{ index: 0, ...fields }] });
+  const stream = await streamOf(
     events(
-      { ...call(0, { id: 'a', function: { name: 'tide' } }), note: 'x', score: 1, list: [1] },
-      { ...call(0, { id: null, function: { name: null } }), note: { y: 1 }, score: 2, list: null },
-      { note: 'z', list: [2, { index: 0, text: 'a' }, { text: 'b' }] },
-      { list: [{ index: 0, text: 'c' }, 3] },
+      {
+        content: null,
+        refusal: null,
+        ...call({ id: 'a', function: { name: 'tide' } }),
+        note: 'x',
+        score: 1,
+        list: [1],
+      },
+      { ...call({ id: null, function: { name: null, arguments: '{' } }), note: { y: 1 }, score: 2, list: null },
+      { ...call({ function: { arguments: '}' } }), note: 'z', list: [2, { index: 0, text: 'a' }, { text: 'b' }] },
+      { note: ' rises', list: [{ index: 0, text: 'c' }, 3] },
     ),
   );
 
   const message = (await stream.finalCompletion()).choices[0]?.message;
 
-  expect(message).toMatchObject({
-    tool_calls: [{ index: 0, id: 'a', function: { name: 'tide' } }],
-    note: 'z',
+  expect(message).toEqual({
+    role: 'assistant',
+    content: '',
+    refusal: null,
+    tool_calls: [{ index: 0, id: 'a', function: { name: 'tide', arguments: '{}' } }],
+    note: 'z rises',
     score: 2,
     list: [1, 2, { index: 0, text: 'ac' }, { text: 'b' }, 3],
   });
@@ -292,7 +232,7 @@ test('an undocumented field does not lose its value to a later null, and another
 const halves = (...texts: string[]): string => texts.map((content) => text(content)).join('');
 
 test('textStream holds the first half of a character back until the second half arrives', async () => {
-  const stream = await open(halves('Hi \ud83d', '\ude00', '\ud83d', '', '\ude00!') + finish() + DONE);
+  const stream = await streamOf(halves('Hi \ud83d', '\ude00', '\ud83d', '', '\ude00!') + finish() + DONE);
 
   const texts = await collect(stream.textStream);
 
@@ -303,10 +243,10 @@ test('half a character that stays alone becomes U+FFFD in texts, in finalComplet
   const broken = halves('\ude00a\ud83d', 'b', '\ud83d');
   const read: string[] = [];
 
-  const stream = await open(broken + finish() + DONE);
+  const stream = await streamOf(broken + finish() + DONE);
   for await (const piece of stream.textStream) read.push(piece);
   const whole = await stream.finalCompletion();
-  const { error } = await readAll(await open(broken));
+  const { error } = await readAll(await streamOf(broken));
 
   expect(read).toEqual(['\ufffda', '\ufffdb', '\ufffd']);
   expect(whole.choices[0]?.message.content).toBe('\ufffda\ufffdb\ufffd');
@@ -319,7 +259,7 @@ test('the texts of textStream are the text of finalCompletion(), wherever the se
 
   await fc.assert(
     fc.asyncProperty(pieces, async (texts) => {
-      const stream = await open(halves(...texts) + finish() + DONE);
+      const stream = await streamOf(halves(...texts) + finish() + DONE);
       let read = '';
       for await (const piece of stream.textStream) {
         expect(piece.isWellFormed()).toBe(true);
@@ -334,7 +274,7 @@ test('the texts of textStream are the text of finalCompletion(), wherever the se
 });
 
 test('joining changes no chunk, and a field __proto__ sets no prototype', async () => {
-  const stream = await open(
+  const stream = await streamOf(
     events(
       { list: [{ index: 0, text: 'a' }] },
       JSON.parse('{"list":[{"index":0,"text":"b"}],"__proto__":{"polluted":true}}'),

@@ -1,14 +1,11 @@
 import { inspect } from 'node:util';
-import { readChatCompletionStream } from 'context-gateway';
 import { expect, test } from 'vitest';
 import { readAll } from './bench.js';
+import { streamOf } from './canned.js';
 import { RHINE, text } from './script.js';
 
-const open = (events: string) =>
-  readChatCompletionStream(new Response(events, { headers: { 'content-type': 'text/event-stream' } }));
-
 test('an inspected stream shows its state and metrics, and none of its text', async () => {
-  const stream = await open(RHINE);
+  const stream = await streamOf(RHINE);
   expect(inspect(stream)).toMatch(/stream: 'open'.*chunks: 0/s);
 
   await readAll(stream);
@@ -18,7 +15,7 @@ test('an inspected stream shows its state and metrics, and none of its text', as
 });
 
 test('an inspected stream that failed shows the name of its error', async () => {
-  const stream = await open(text('The Rhine.'));
+  const stream = await streamOf(text('The Rhine.'));
 
   await readAll(stream);
 

@@ -1,12 +1,10 @@
-import type { ByteSource } from '../../src/platform/engine.js';
 import { EventReader } from '../../src/stream/sse.js';
 import type { ServerSentEvent } from '../../src/wire/form.js';
 
 /** Bytes from memory, in the given pieces. */
-export class MemorySource implements ByteSource {
+export class MemorySource {
   /** Pieces read so far. */
   taken = 0;
-  cancelled = false;
   readonly #pieces: Iterator<Uint8Array>;
 
   constructor(pieces: Iterable<Uint8Array>) {
@@ -17,10 +15,6 @@ export class MemorySource implements ByteSource {
     const { value, done } = this.#pieces.next();
     if (!done) this.taken += 1;
     return done ? undefined : value;
-  }
-
-  cancel(): void {
-    this.cancelled = true;
   }
 }
 
@@ -47,7 +41,7 @@ export function nextEvent(reader: EventReader, source: MemorySource): ServerSent
 }
 
 /** Drops fields that the parser may add. */
-export function bare({ event, data }: ServerSentEvent): ServerSentEvent {
+function bare({ event, data }: ServerSentEvent): ServerSentEvent {
   return event === undefined ? { data } : { event, data };
 }
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { createBrotliCompress, createDeflate, createGzip } from 'node:zlib';
+import { atEnd, FaultServer, type Turn } from '../wire/fault-server.js';
 import type { Report, Script, Step } from './script.js';
 
 /**
@@ -9,53 +10,31 @@ import type { Report, Script, Step } from './script.js';
  * client gets `/{id}` as its baseURL. `POST /{id}/go` ends a wait, and `GET /{id}/report` returns what the server saw.
  */
 export class ScriptServer {
-  readonly #server: Server = createServer({ noDelay: true }, (socket) => this.#accept(socket));
   readonly #runs = new Map<string, Run>();
-  readonly #sockets = new Set<Socket>();
+  readonly #server: FaultServer;
+
+  private constructor(server: FaultServer) {
+    this.#server = server;
+    server.decides(() => atEnd((turn) => this.#answer(turn)));
+  }
 
   static async start(): Promise<ScriptServer> {
-    const server = new ScriptServer();
-    server.#server.listen(0, '127.0.0.1');
-    await once(server.#server, 'listening');
-    return server;
+    return new ScriptServer(await FaultServer.start());
   }
 
   get url(): string {
-    const { port } = this.#server.address() as AddressInfo; // it listens on a port, not on a pipe
-    return `http://127.0.0.1:${port}`;
+    return `http://127.0.0.1:${this.#server.port}`;
   }
 
-  async close(): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy();
-    this.#server.close();
-    await once(this.#server, 'close');
+  close(): Promise<void> {
+    return this.#server.close();
   }
 
-  #accept(socket: Socket): void {
-    this.#sockets.add(socket);
-    socket.on('close', () => this.#sockets.delete(socket)).on('error', () => {});
-    let pending = Buffer.alloc(0);
-    socket.on('data', (bytes) => {
-      pending = Buffer.concat([pending, bytes]);
-      for (;;) {
-        const end = pending.indexOf('\r\n\r\n');
-        if (end === -1) return;
-        const head = pending.subarray(0, end).toString('latin1');
-        const length = Number(/^content-length: *(\d+)$/im.exec(head)?.[1] ?? 0);
-        if (pending.length < end + 4 + length) return;
-        const body = pending.subarray(end + 4, end + 4 + length).toString();
-        pending = pending.subarray(end + 4 + length);
-        this.#answer(socket, head, body);
-      }
-    });
-  }
-
-  #answer(socket: Socket, head: string, body: string): void {
-    const [method = '', path = ''] = head.split(' ');
+  #answer({ socket, method, path, body }: Turn): void {
     const [, id = '', ...rest] = path.split('/');
     const run = this.#runs.get(id);
     if (method === 'OPTIONS') reply(socket, '');
-    else if (method === 'PUT') reply(socket, this.#add(JSON.parse(body) as Script[]));
+    else if (method === 'PUT') reply(socket, this.#add(JSON.parse(body.toString()) as Script[]));
     else if (run === undefined) reply(socket, 'no such script');
     else if (rest[0] === 'go') reply(socket, run.go());
     else if (rest[0] === 'report') reply(socket, JSON.stringify(run.report()));

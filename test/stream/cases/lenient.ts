@@ -28,20 +28,12 @@ const reports = (message: string) => async (bench: Bench) => {
 
 /** Events without a chunk, which nobody documents, but services and proxies send. */
 const HEARTBEATS = [
-  ...['data:\n\n', 'data: \n\n', 'data: null\n\n', 'data: {}\n\n', 'data: {"type": "ping"}\n\n'],
-  ...['event: ping\ndata:\n\n', 'event: ping\ndata: {"type":"ping"}\n\n', 'event: keepalive\ndata: keepalive\n\n'],
-  ...['event: usage\ndata: [1]\n\n', 'data: {"id":"chatcmpl-1","choices":null,"usage":null}\n\n'],
+  ...['data:\n\n', 'data: null\n\n', 'data: {}\n\n', 'data: {"type": "ping"}\n\n'],
+  ...['event: keepalive\ndata: keepalive\n\n', 'data: {"id":"chatcmpl-1","choices":null,"usage":null}\n\n'],
 ];
 
 /** Usage that is not whole. */
-const PARTIAL_USAGE = [
-  {},
-  ...['none', '', 0, false],
-  { prompt_tokens_details: { cached_tokens: 0 } },
-  { prompt_tokens: 11, total_tokens: 11 },
-  { ...USAGE, total_tokens: null },
-  { ...USAGE, prompt_tokens: 1.5 },
-];
+const PARTIAL_USAGE = [{}, 'none', { prompt_tokens: 11, total_tokens: 11 }, { ...USAGE, prompt_tokens: 1.5 }];
 
 export const lenientCases: readonly StreamCase[] = [
   ...HEARTBEATS.map((beat) => ({
@@ -91,14 +83,8 @@ export const lenientCases: readonly StreamCase[] = [
     run: reads(),
   })),
   ...[
-    ...[
-      'application/octet-stream',
-      'binary/octet-stream',
-      'text/plain; charset=utf-8',
-      'application/json',
-      'text/html',
-    ],
-    ...['text/event-stream, text/event-stream', 'text/event-stream;charset=utf-8, text/plain', 'Text/Event-Stream'],
+    ...['application/octet-stream', 'text/plain; charset=utf-8', 'application/json', 'text/html'],
+    ...['text/event-stream;', 'text/event-stream, text/event-stream', 'Text/Event-Stream'],
   ].map((type) => ({ title: `reads events labelled ${type}`, answers: typed(type, send(RHINE), END), run: reads() })),
   ...[': hello\n\n', '\n\n', 'event: message\n', 'id: 1\n', 'retry: 10\n\n'].map((start) => ({
     title: `reads events labelled text/plain that begin with ${JSON.stringify(start)}`,
@@ -108,8 +94,7 @@ export const lenientCases: readonly StreamCase[] = [
   ...[
     { error: 'The model is busy.' },
     { error: { message: 'The model is busy.' } },
-    { message: 'The model is busy.', code: 'busy' },
-    { object: 'error', message: 'The model is busy.', type: 'ServerError', code: 503 },
+    { message: 'The model is busy.', code: 503 },
   ].flatMap((error) => [
     {
       title: `throws the error that an event reports: ${JSON.stringify(error)}`,
