@@ -5,7 +5,7 @@ import { engines } from '../helpers/engines.js';
 import { giveTime } from '../helpers/give-time.js';
 import { settled } from '../helpers/manual-runtime.js';
 import { answer, eventOf, headOf, openStream, raw } from './behaviours.js';
-import { FaultServer, stall } from './fault-server.js';
+import { stall } from './fault-server.js';
 import { failureOf, KEY, PROMPT, serve, until, watched } from './world.js';
 
 const messages = [{ role: 'user', content: PROMPT }];
@@ -132,6 +132,17 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(runtime.timers.size).toBe(0);
   });
 
+  test('a call aborted while it waits for a connection sends nothing once the connection is open', async () => {
+    const controller = new AbortController();
+
+    const call = failureOf(get(world.gateway(options), { signal: controller.signal }));
+    controller.abort();
+
+    expect((await call).name).toBe('AbortError');
+    await giveTime(50);
+    expect(world.server.requests).toBe(0);
+  });
+
   test('an abort during the TLS handshake rejects the call at once, and nothing is sent', async () => {
     world.server.onConnection = () => true; // accepts, and never responds to the TLS handshake
     const client = world.gateway({ ...options, baseURL: `https://localhost:${world.server.port}` });
@@ -184,52 +195,6 @@ describe.each(engines)('$engine', ({ options }) => {
     await until(() => world.server.used === 0);
     expect((await failureOf(get(client))).name).toBe('ClientClosedError');
   });
-
-  test.each([
-    [
-      'break',
-      async (client: GatewayClient) => {
-        for await (const _ of await open(client)) break;
-      },
-    ],
-    ['close()', async (client: GatewayClient) => (await open(client)).close()],
-    ['await using', async (client: GatewayClient) => (await open(client))[Symbol.asyncDispose]()],
-    ['return()', async (client: GatewayClient) => void (await (await open(client))[Symbol.asyncIterator]().return?.())],
-    [
-      'an error thrown in the loop',
-      async (client: GatewayClient) => {
-        const loop = async () => {
-          for await (const _ of await open(client)) throw new Error('mine');
-        };
-        await expect(loop()).rejects.toThrow('mine');
-      },
-    ],
-  ])('%s releases the connection of a stream', async (_, leave) => {
-    world.server.answers(openStream(eventOf('a'), eventOf('b')));
-    const runtime = watched();
-    const client = world.gateway(options, runtime);
-
-    await leave(client);
-
-    await until(() => world.server.used === 0);
-    expect(runtime.timers.size).toBe(0);
-  });
-});
-
-test('undici: a call aborted while it waits for a connection sends nothing once the connection is open', async () => {
-  const world = await FaultServer.start();
-  const { GatewayClient } = await import('../../src/index.js');
-  const client = new GatewayClient({ baseURL: world.url, apiKey: KEY });
-  const controller = new AbortController();
-
-  const call = failureOf(get(client, { signal: controller.signal }));
-  controller.abort();
-
-  expect((await call).name).toBe('AbortError');
-  await giveTime(50);
-  expect(world.requests).toBe(0);
-  await client.close();
-  await world.close();
 });
 
 function get(client: GatewayClient, options?: RequestOptions): PromiseLike<unknown> {

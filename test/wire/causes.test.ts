@@ -65,23 +65,13 @@ describe('the cause of a connection error', () => {
   });
 
   const params = { model: 'm', messages: [{ role: 'user', content: `the "secret" ${PROMPT}` }] };
-  const quoting: {
-    how: string;
-    quote: (url: string, init: { headers: Record<string, string>; body: string }) => string;
-  }[] = [
-    {
-      how: 'the request on several lines',
-      quote: (url, { headers }) => `no match for ${JSON.stringify({ url, headers }, null, 2)}`,
-    },
-    { how: 'the headers', quote: (_, { headers }) => `bad headers ${JSON.stringify(headers)}` },
-    {
-      how: 'the credential header in lower case',
-      quote: (_, { headers }) => String(Object.values(headers)).toLowerCase(),
-    },
-    { how: 'the headers in a URL', quote: (_, { headers }) => encodeURIComponent(JSON.stringify(headers)) },
-  ];
+  type Quote = (url: string, init: { headers: Record<string, string>; body: string }) => string;
 
-  test.each(quoting)('does not contain the credential if the error quotes $how', async ({ quote }) => {
+  test.each<[how: string, quote: Quote]>([
+    ['on several lines', (url, { headers }) => `no match for ${JSON.stringify({ url, headers }, null, 2)}`],
+    ['in lower case', (_, { headers }) => String(Object.values(headers)).toLowerCase()],
+    ['in a URL', (_, { headers }) => encodeURIComponent(JSON.stringify(headers))],
+  ])('does not contain the credential if the error quotes the headers %s', async (_, quote) => {
     const fetch: Fetch = async (url, init) => {
       const said = quote(String(url), init as never);
       throw Object.assign(new Error(`it failed\n    at ${said}`, { cause: new Error(said) }), { code: said, init });
@@ -113,27 +103,25 @@ describe('the cause of a connection error', () => {
   });
 
   const symbol = Symbol('request');
-  const holding: { what: string; failure: (secret: string) => Error }[] = [
-    { what: 'in a field named by a symbol', failure: (s) => Object.assign(new Error('x'), { [symbol]: s }) },
-    { what: 'in a cause that is a string', failure: (s) => new Error('x', { cause: s }) },
-    { what: 'in a cause that is an object', failure: (s) => new Error('x', { cause: { headers: [s] } }) },
-    { what: 'in the errors of an AggregateError', failure: (s) => new AggregateError([new Error(s)], 'x') },
-    {
-      what: 'in a field that is not enumerable',
-      failure: (s) => Object.defineProperty(new Error('x'), 'request', { value: s }),
-    },
-    {
-      what: 'in the result of toJSON',
-      failure: (s) =>
-        new (class extends Error {
-          toJSON() {
-            return s;
-          }
-        })('x'),
-    },
-  ];
-
-  test.each(holding)('does not contain a credential that the error holds $what', async ({ failure }) => {
+  class Printed extends Error {
+    constructor(private readonly secret: string) {
+      super('x');
+    }
+    toJSON() {
+      return this.secret;
+    }
+  }
+  test.each<[where: string, failure: (secret: string) => Error]>([
+    ['in a field named by a symbol', (secret) => Object.assign(new Error('x'), { [symbol]: secret })],
+    ['in a cause that is a string', (secret) => new Error('x', { cause: secret })],
+    ['in a cause that is an object', (secret) => new Error('x', { cause: { headers: [secret] } })],
+    ['in the errors of an AggregateError', (secret) => new AggregateError([new Error(secret)], 'x')],
+    [
+      'in a field that is not enumerable',
+      (secret) => Object.defineProperty(new Error('x'), 'request', { value: secret }),
+    ],
+    ['in the result of toJSON', (secret) => new Printed(secret)],
+  ])('does not contain a credential that the error holds %s', async (_, failure) => {
     const fetch: Fetch = (_, init) => Promise.reject(failure(new Headers(init?.headers).get('authorization') ?? ''));
 
     const error = await failureOf(gatewayWith({ fetch }).request(GET));

@@ -30,14 +30,15 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     await server.close();
   });
 
+  const world = serve();
+  const secureURL = () => `https://localhost:${world.server.port}`;
+
   test('a connection that breaks in the TLS handshake is a connection error, retried if that is safe', async () => {
-    const server = await FaultServer.start();
-    server.onConnection = (socket) => {
+    world.server.onConnection = (socket) => {
       socket.once('data', () => socket.resetAndDestroy());
       return true;
     };
-    const baseURL = `https://localhost:${server.port}`;
-    const client = new GatewayClient({ ...options, baseURL, apiKey: KEY }, undefined, eager);
+    const client = world.gateway({ ...options, baseURL: secureURL() });
 
     const safe = await failureOf(client.request(GET));
     const effect = await failureOf(client.request(POST));
@@ -45,40 +46,35 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     expect(safe.attempts).toHaveLength(3);
     // fetch cannot distinguish it from a response that broke off.
     if (engine === 'fetch') expect(effect).toMatchObject({ sent: 'maybe', attempts: [expect.anything()] });
-    else expect(effect).toMatchObject({ phase: 'connect', sent: 'no' });
-    expect(server.requests).toBe(0);
-    await client.close();
-    await server.close();
+    else expect(effect).toMatchObject({ phase: 'connect', sent: 'no', attempts: { length: 3 } });
+    expect(world.server.requests).toBe(0);
   });
 
   test('an unknown host is looked up at most twice', async () => {
-    const baseURL = 'https://no-such-host.invalid';
-    const client = new GatewayClient({ ...options, baseURL, apiKey: KEY, maxRetries: 5 }, undefined, eager);
+    const client = world.gateway({ ...options, baseURL: 'https://no-such-host.invalid', maxRetries: 5 });
 
     const error = await failureOf(client.request(POST));
 
     expect(error).toMatchObject({ name: 'APIConnectionError', phase: 'connect', sent: 'no' });
     expect(error.attempts.length).toBeLessThanOrEqual(error.message.includes('ENOTFOUND') ? 2 : 6);
     expect(error.message).toContain('from https://no-such-host.invalid:');
-    await client.close();
   });
 
   test('a service that accepts a connection and ignores the handshake ends the attempt with a timeout', async () => {
-    const server = await FaultServer.start();
-    server.onConnection = (socket) => {
+    world.server.onConnection = (socket) => {
       socket.resume();
       return true;
     };
-    const baseURL = `https://localhost:${server.port}`;
-    const client = new GatewayClient({ ...options, baseURL, apiKey: KEY, maxRetries: 0 }, undefined, eager);
+    const client = world.gateway({ ...options, baseURL: secureURL(), maxRetries: 0 });
 
     const error = await failureOf(client.request(POST, { timeout: 200 }));
 
     expect(error).toMatchObject({ name: 'APITimeoutError', kind: 'attempt' });
-    if (engine === 'undici') expect(error).toMatchObject({ phase: 'connect', sent: 'no' });
-    await client.close();
-    if (engine === 'undici') await until(() => server.open.size === 0);
-    await server.close();
+    if (engine === 'undici') {
+      expect(error).toMatchObject({ phase: 'connect', sent: 'no' });
+      await client.close();
+      await until(() => world.server.open.size === 0);
+    }
   });
 });
 

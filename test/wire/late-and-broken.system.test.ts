@@ -1,22 +1,13 @@
 import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, test } from 'vitest';
-import {
-  APIConnectionError,
-  ConfigurationError,
-  GatewayClient,
-  type Permit,
-  RateLimitError,
-  type RateLimiter,
-} from '../../src/index.js';
+import { describe, expect, test } from 'vitest';
+import { ConfigurationError, GatewayClient, RateLimitError, type RateLimiter } from '../../src/index.js';
 import { meaningOf } from '../../src/platform/codes.js';
 import { connectionError } from '../../src/platform/failure.js';
 import { CallTimeouts, LiveCalls } from '../../src/request/timeouts.js';
 import { engines } from '../helpers/engines.js';
 import { manualRuntime } from '../helpers/manual-runtime.js';
-import { answer, eventOf, json, openStream, refused, resetAtEnd } from './behaviours.js';
-import { atEnd, FaultServer } from './fault-server.js';
 import { eager, failureOf, KEY, until } from './world.js';
 
 const POST = { method: 'POST', path: '/v1/x', body: {} } as const;
@@ -77,178 +68,90 @@ describe('an error of a call that may have had an effect', () => {
     expect(`${error.message}${String(error.cause)}`).not.toContain(KEY);
   });
 
-  test('has sent: maybe if an earlier attempt may have worked, although the last was never sent', async () => {
-    const server = await FaultServer.start();
-    server.answers(resetAtEnd());
-    const { url } = server;
-    let hasBegun = false;
-    const gateway = new GatewayClient({ baseURL: url, apiKey: KEY, maxRetries: 1 }, undefined, {
-      ...eager,
-      random: () => {
-        if (hasBegun) void server.close(); // between the attempts
-        return 0.05;
-      },
-    });
-    hasBegun = true;
-
-    const error = await failureOf(gateway.request({ method: 'DELETE', path: '/v1/x' }));
-
-    expect(error).toBeInstanceOf(APIConnectionError);
-    expect(error).toMatchObject({ sent: 'maybe' });
-    expect(error.attempts).toHaveLength(2);
-    await gateway.close();
-  });
-
   test('is not retried because of a polluted prototype', async () => {
-    const server = await FaultServer.start();
-    server.answers(answer(500));
-    const gateway = new GatewayClient({ baseURL: server.url, apiKey: KEY, maxRetries: 5 }, undefined, eager);
+    let sent = 0;
+    const fetch = async () => {
+      sent += 1;
+      return Response.json({}, { status: 500 });
+    };
+    const gateway = new GatewayClient({ baseURL: 'https://service.test', apiKey: KEY, maxRetries: 5, fetch });
     Object.defineProperty(Object.prototype, 'wait', { value: 1, configurable: true, writable: true });
     const error = await failureOf(gateway.request(POST));
     Reflect.deleteProperty(Object.prototype, 'wait');
 
     expect(error).toMatchObject({ status: 500 });
-    expect(server.turns).toHaveLength(1);
-    await gateway.close();
-    await server.close();
+    expect(sent).toBe(1);
   });
 });
 
 describe("a user's rate limiter", () => {
-  const cases: Record<string, RateLimiter> = {
-    'throws on release': {
-      acquire: () => ({
-        release: () => {
-          throw new Error('no');
-        },
-      }),
-    },
-    'rejects on release': {
-      acquire: () => ({ release: () => Promise.reject(new Error('no')) as unknown as undefined }),
-    },
-    'returns no permit': { acquire: () => undefined as unknown as Permit },
+  const fail = () => {
+    throw new Error('no');
   };
-  test.each(Object.entries(cases))('that %s does not fail the call', async (_, pacing) => {
-    const server = await FaultServer.start();
-    server.answers(json({ fine: true }));
-    const gateway = new GatewayClient({ baseURL: server.url, apiKey: KEY, pacing });
-
-    expect(await gateway.request(POST)).toEqual({ fine: true });
-
-    await gateway.close();
-    await server.close();
-  });
-
-  test("a user's rate limiter that throws on acquire leads to a ConfigurationError, and nothing is sent", async () => {
-    const server = await FaultServer.start();
-    const pacing: RateLimiter = {
-      acquire: () => {
-        throw new Error('no');
-      },
+  let sent = 0;
+  const gateway = (pacing: unknown, status = 200) => {
+    sent = 0;
+    const fetch = async () => {
+      sent += 1;
+      return Response.json({ fine: true }, { status });
     };
-    const gateway = new GatewayClient({ baseURL: server.url, apiKey: KEY, pacing });
+    const given = { baseURL: 'https://service.test', apiKey: KEY, maxRetries: 0, fetch };
+    return new GatewayClient({ ...given, pacing: pacing as RateLimiter });
+  };
 
-    expect(await failureOf(gateway.request(POST))).toBeInstanceOf(ConfigurationError);
-    expect(server.turns).toHaveLength(0);
-    await gateway.close();
-    await server.close();
+  test.each([
+    ['throws on release', { acquire: () => ({ release: fail }) }],
+    ['rejects on release', { acquire: () => ({ release: () => Promise.reject(new Error('no')) }) }],
+    ['returns no permit', { acquire: () => undefined }],
+  ])('that %s does not fail the call', async (_, pacing) => {
+    expect(await gateway(pacing).request(POST)).toEqual({ fine: true });
   });
 
-  test("a user's rate limiter that throws on hold does not hide the 429", async () => {
-    const server = await FaultServer.start();
-    server.answers(refused(429));
-    const pacing: RateLimiter = {
-      acquire: () => ({
-        release: () => {},
-        hold: () => {
-          throw new Error('no');
-        },
-      }),
-    };
-    const gateway = new GatewayClient({ baseURL: server.url, apiKey: KEY, pacing, maxRetries: 0 });
-
-    expect(await failureOf(gateway.request(POST))).toBeInstanceOf(RateLimitError);
-    await gateway.close();
-    await server.close();
+  test('that throws on acquire leads to a ConfigurationError, and nothing is sent', async () => {
+    expect(await failureOf(gateway({ acquire: fail }).request(POST))).toBeInstanceOf(ConfigurationError);
+    expect(sent).toBe(0);
   });
 
-  test("a user's rate limiter whose release throws does not prevent an abort", async () => {
+  test('that throws on hold does not hide the 429', async () => {
+    const pacing = { acquire: () => ({ release: () => {}, hold: fail }) };
+
+    expect(await failureOf(gateway(pacing, 429).request(POST))).toBeInstanceOf(RateLimitError);
+  });
+
+  test('whose release throws does not prevent an abort', async () => {
     const controller = new AbortController();
-    const stuck = {
-      ready: new Promise<void>(() => {}),
-      release: () => {
-        throw new Error('no');
-      },
-    };
-    const pacing: RateLimiter = { acquire: () => stuck };
-    const gateway = new GatewayClient({ baseURL: 'https://service.test', apiKey: KEY, pacing });
-    const call = failureOf(gateway.request(POST, { signal: controller.signal }));
+    const pacing = { acquire: () => ({ ready: new Promise(() => {}), release: fail }) };
+    const call = failureOf(gateway(pacing).request(POST, { signal: controller.signal }));
 
     controller.abort();
 
     expect(await call).toMatchObject({ name: 'AbortError' });
-    await gateway.close();
   });
 });
 
-describe.each(engines)('$engine', ({ options }) => {
-  const servers: FaultServer[] = [];
-  afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
-  const start = async (): Promise<FaultServer> => {
-    const server = await FaultServer.start();
-    servers.push(server);
-    return server;
+test('a call with a slow key function respects a retry_after that another call received meanwhile', async () => {
+  const sent: number[] = [];
+  const fetch = async () => {
+    sent.push(performance.now());
+    const error = { message: 'slow', type: 'rate_limit_error', retry_after: 1 };
+    return sent.length === 1 ? Response.json({ error }, { status: 429 }) : Response.json({});
   };
+  let reads = 0;
+  const slowSecond = async (): Promise<string> => {
+    reads += 1;
+    if (reads === 2) await new Promise((resolve) => setTimeout(resolve, 200));
+    return KEY;
+  };
+  const gateway = new GatewayClient({ baseURL: 'https://service.test', apiKey: slowSecond, fetch });
 
-  test('return() of a pending textStream ends it and closes the connection', async () => {
-    const server = await start();
-    server.answers(openStream(eventOf('The ')));
-    const gateway = new GatewayClient({ ...options, baseURL: server.url, apiKey: KEY });
-    const stream = await gateway.chat.completions.create({
-      model: 'm',
-      messages: [{ role: 'user', content: 'x' }],
-      stream: true,
-    });
-    const texts = stream.textStream[Symbol.asyncIterator]();
-    expect(await texts.next()).toEqual({ done: false, value: 'The ' });
+  await Promise.all([gateway.request(POST), gateway.request(POST)]);
 
-    const pending = texts.next();
-    await texts.return?.();
+  expect((sent[1] as number) - (sent[0] as number)).toBeGreaterThanOrEqual(990);
+});
 
-    expect(await pending).toMatchObject({ done: true });
-    await until(() => server.used === 0);
-    await gateway.close();
-  });
-
-  test('a call with a slow key function respects a retry_after that another call received meanwhile', async () => {
-    const sent: number[] = [];
-    const server = await start();
-    server.answers(
-      atEnd(({ socket, number }) => {
-        sent.push(performance.now());
-        const body = '{"error":{"message":"slow","type":"rate_limit_error","retry_after":1}}';
-        if (number === 1)
-          socket.write(
-            `HTTP/1.1 429 Slow\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-          );
-        else socket.write('HTTP/1.1 200 Fine\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}');
-      }),
-    );
-    let reads = 0;
-    const slowSecond = async (): Promise<string> => {
-      reads += 1;
-      if (reads === 2) await new Promise((resolve) => setTimeout(resolve, 200));
-      return KEY;
-    };
-    const gateway = new GatewayClient({ ...options, baseURL: server.url, apiKey: slowSecond });
-
-    await Promise.all([gateway.request(POST), gateway.request(POST)]);
-
-    expect((sent[1] as number) - (sent[0] as number)).toBeGreaterThanOrEqual(990);
-    await gateway.close();
-  });
-
-  test('bytes after the end of a compressed response do not keep its connection open', async () => {
+test.each(engines)(
+  '$engine: bytes after a compressed response do not keep its connection open',
+  async ({ options }) => {
     const used = new Set<Socket>();
     const server = createServer(({ socket }, response) => {
       used.add(socket);
@@ -268,5 +171,5 @@ describe.each(engines)('$engine', ({ options }) => {
 
     await gateway.close();
     server.close();
-  });
-});
+  },
+);

@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { isTried } from '../helpers/endurance.js';
 import { engines } from '../helpers/engines.js';
 import { builtURL } from '../helpers/programs.js';
-import { eventOf, json, openStream } from './behaviours.js';
-import { stall } from './fault-server.js';
+import { bytesOf, eventOf, json, openStream } from './behaviours.js';
+import { atEnd, stall } from './fault-server.js';
 import { KEY, serve, until } from './world.js';
 
 describe('in a process of its own', () => {
@@ -36,34 +36,37 @@ describe('in a process of its own', () => {
     });
   }
 
-  test('a closed client lets the process exit', async () => {
-    world.server.answers(json({}));
+  const slow = atEnd(({ socket }) => void setTimeout(() => socket.write(bytesOf(200, '{}')), 300));
 
-    const { output, lingered } = await run(`await get(); await client.close(); console.log('done');`);
-
-    expect(output).toBe('done\n');
-    expect(lingered).toBeLessThan(3_000);
-  });
-
-  test('kept connections let the process exit even without close()', async () => {
-    world.server.answers(json({}));
-
-    const { output, lingered } = await run(`await get(); await get(); console.log('done');`);
-
-    expect(output).toBe('done\n');
-    expect(lingered).toBeLessThan(2_000);
-  });
-
-  test('close() with calls in every state lets the process exit without an unhandled rejection', async () => {
-    world.server.decides(({ number }) => (number % 2 === 0 ? stall() : openStream()));
-
-    const { output, lingered } = await run(`
-      const calls = Array.from({ length: 10 }, () => get().catch((error) => error.name));
+  test.each([
+    ['a closed client', json({}), `await get(); await client.close(); console.log('done');`, 'done'],
+    ['kept connections without close()', json({}), `await get(); await get(); console.log('done');`, 'done'],
+    ['the end of a call in progress', slow, `console.log('done', JSON.stringify(await get()));`, 'done {}'],
+    [
+      'close() with calls before and in their response',
+      [stall(), openStream()],
+      `const calls = [get(), get()].map((call) => call.catch((error) => error.name));
       await new Promise((go) => setTimeout(go, 200));
       await client.close();
-      console.log('done', ...new Set(await Promise.all(calls)));`);
+      console.log('done', ...new Set(await Promise.all(calls)));`,
+      'done ClientClosedError',
+    ],
+    [
+      'an aborted call, whose derived promises are left',
+      stall(),
+      `const controller = new AbortController();
+      const call = get({ signal: controller.signal });
+      call.withResponse().catch(() => {});
+      setTimeout(() => controller.abort(), 100);
+      await call.finally(() => {}).catch((error) => console.log('done', error.name));`,
+      'done AbortError',
+    ],
+  ])('%s lets the process exit, without an unhandled rejection', async (_, behaviour, program, printed) => {
+    world.server.answers(...[behaviour].flat());
 
-    expect(output).toMatch(/^done ClientClosedError\n$/);
+    const { output, lingered } = await run(program);
+
+    expect(output).toBe(`${printed}\n`);
     expect(lingered).toBeLessThan(3_000);
   });
 
@@ -71,8 +74,7 @@ describe('in a process of its own', () => {
     world.server.onConnection = () => true;
 
     const { output, lingered } = await run(`
-      const { GatewayClient: Client } = await import(${JSON.stringify(builtURL('context-gateway'))});
-      const other = new Client({ ...given, baseURL: 'https://127.0.0.1:${world.server.port}' });
+      const other = new GatewayClient({ ...given, baseURL: 'https://127.0.0.1:${world.server.port}' });
       const call = other.request({ method: 'GET', path: '/v1/x' }, { signal: AbortSignal.timeout(300) });
       console.log('done', await call.catch((error) => error.name));`);
 
@@ -127,28 +129,4 @@ describe('in a process of its own', () => {
       await until(() => world.server.used === 0);
     },
   );
-
-  test('a call in progress keeps the process alive', async () => {
-    world.server.decides(() => ({
-      at: 'end',
-      act: ({ socket }) => void setTimeout(() => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'), 300),
-    }));
-
-    const { output } = await run(`console.log('done', JSON.stringify(await get()));`);
-
-    expect(output).toBe('done {}\n');
-  });
-
-  test('the promises derived from an aborted call cause no unhandled rejection', async () => {
-    world.server.answers(stall());
-
-    const { output } = await run(`
-      const controller = new AbortController();
-      const call = get({ signal: controller.signal });
-      call.withResponse().catch(() => {});
-      setTimeout(() => controller.abort(), 100);
-      await call.finally(() => {}).catch((error) => console.log('done', error.name));`);
-
-    expect(output).toBe('done AbortError\n');
-  });
 });

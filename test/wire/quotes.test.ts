@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { ClientEvent } from '../../src/index.js';
-import { engines } from '../helpers/engines.js';
 import { leaksOf } from '../helpers/leaks.js';
 import { answer, eventOf, headOf, rawThenEnd } from './behaviours.js';
-import { failureOf, serve } from './world.js';
+import type { Behaviour } from './fault-server.js';
+import { failureOf, KEY, PROMPT, serve, TOKEN } from './world.js';
 
 const TEXT = 'My salary is 84,200 € & I hate "Müller".\nDon\'t tell <him>!';
 const escapedAs = {
@@ -20,11 +20,11 @@ const cases = Object.entries(escapedAs).map(([how, quoted]) => ({ how, quoted })
 /** Parts that show that the text was printed. */
 const PARTS = ['84,200', 'salary is', 'Müller', 'M&#xFC;ller', 'M%C3%BCller', 'tell'];
 
-describe.each(engines)('$engine', ({ options }) => {
+describe('a service that repeats a text of the request', () => {
   const world = serve();
   const calls = () => {
-    const gateway = world.gateway({ ...options, maxRetries: 0 });
-    const context = world.context({ ...options, maxRetries: 0 });
+    const gateway = world.gateway({ maxRetries: 0 });
+    const context = world.context({ maxRetries: 0 });
     const messages = [
       { role: 'user', content: 'Hello' },
       { role: 'user', content: TEXT },
@@ -69,7 +69,7 @@ describe.each(engines)('$engine', ({ options }) => {
       ),
     );
     const messages = [{ role: 'user', content: TEXT }];
-    const stream = await world.gateway(options).chat.completions.create({ model: 'm', messages, stream: true });
+    const stream = await world.gateway().chat.completions.create({ model: 'm', messages, stream: true });
 
     const error = await failureOf(stream.finalCompletion());
 
@@ -85,28 +85,102 @@ describe.each(engines)('$engine', ({ options }) => {
       { role: 'user', content: 'the' },
     ];
 
-    const error = await failureOf(
-      world.gateway(options).chat.completions.create({ model: 'atlas-large-preview', messages }),
-    );
+    const error = await failureOf(world.gateway().chat.completions.create({ model: 'atlas-large-preview', messages }));
 
     expect(error.message).toContain(message.replace('My Hobby', '…'));
   });
 
-  test('texts that a response repeats as names of fields are in no issue and no event', async () => {
+  test("texts and keys that a response repeats as names of fields are in no issue of a caller's schema and no event", async () => {
     const events: ClientEvent[] = [];
-    const body = JSON.stringify([{ [TEXT]: 1 }]);
-    world.server.answers(answer(200, body));
-    const schema = {
-      '~standard': {
-        version: 1,
-        vendor: 'mine',
-        validate: (value: unknown) => ({ issues: [{ message: `bad ${JSON.stringify(value)}`, path: [TEXT] }] }),
-      },
-    } as const;
-    const gateway = world.gateway({ ...options, onEvent: (event) => events.push(event) });
+    world.server.answers(answer(200, JSON.stringify([{ [TEXT]: 1, [KEY]: 1 }])));
+    const validate = (value: unknown) => ({
+      issues: [
+        { message: `bad ${JSON.stringify(value)}`, path: [TEXT] },
+        { message: 'bad', path: [KEY] },
+      ],
+    });
+    const schema = { '~standard': { version: 1, vendor: 'mine', validate } } as const;
+    const gateway = world.gateway({ onEvent: (event) => events.push(event) });
 
     const error = await failureOf(gateway.presets.execute('p', { input: TEXT, model: 'm' }, { schema }));
 
-    expect(leaksOf([error, ...events], PARTS)).toEqual([]);
+    expect(error.message).toContain('***: bad');
+    expect(leaksOf([error, ...events], [...PARTS, KEY])).toEqual([]);
+  });
+});
+
+describe('a service that repeats a credential', () => {
+  const world = serve();
+  const messages = [{ role: 'user', content: PROMPT }];
+
+  test.each<[where: string, behaviour: (secret: string) => Behaviour, stream?: true]>([
+    ['the content type of a response', (secret) => answer(200, 'hello', { 'content-type': `text/${secret}` })],
+    [
+      'the content type of a stream',
+      (secret) => rawThenEnd(headOf(200, { 'content-type': `x/${secret}` }), 'hello'),
+      true,
+    ],
+    [
+      'a rate-limit header',
+      (secret) => answer(400, '{}', { 'x-ratelimit-limit': secret, 'x-ratelimit-reset': `${secret}; w=60` }),
+    ],
+    ['the request id', (secret) => answer(200, 'hello', { 'x-request-id': secret })],
+  ])('a key in %s is in no error and no event', async (_, behaviour, stream) => {
+    const events: ClientEvent[] = [];
+    const given = { maxRetries: 0, onEvent: (event: ClientEvent) => events.push(event) };
+    const { completions } = world.gateway(given).chat;
+    const params = { model: 'm', messages };
+    world.server.answers(behaviour(KEY), behaviour(TOKEN));
+
+    const errors = [
+      await failureOf(stream ? completions.create({ ...params, stream }) : completions.create(params)),
+      await failureOf(world.context(given).retrieve('c')),
+    ];
+
+    for (const error of errors) expect(leaksOf(error, [KEY, TOKEN, PROMPT])).toEqual([]);
+    expect(leaksOf(events, [KEY, TOKEN, PROMPT])).toEqual([]);
+  });
+
+  test('a key in the name of a field is in no error and no event, whether it is thrown or reported', async () => {
+    const events: ClientEvent[] = [];
+    const onEvent = (event: ClientEvent) => events.push(event);
+    world.server.answers(answer(200, JSON.stringify({ breakdown_by_model: { [KEY]: 'x' } })));
+
+    const error = await failureOf(world.gateway({ onEvent }).usage.retrieve());
+    await world.gateway({ onEvent, validation: 'report' }).usage.retrieve();
+
+    expect(leaksOf(error, [KEY])).toEqual([]);
+    expect(leaksOf(events, [KEY])).toEqual([]);
+  });
+
+  test('a token in URL or JSON encoding is masked', async () => {
+    const sessionToken = 'tok/en+AAAA/session"canary==';
+    const spellings = [sessionToken, encodeURIComponent(sessionToken), JSON.stringify(sessionToken)];
+    world.server.answers(answer(401, spellings.join(' '), { 'content-type': 'text/plain' }));
+
+    const error = await failureOf(world.context({ sessionToken }).retrieve('c'));
+
+    expect(error.message).toContain('*** *** "***"');
+    expect(leaksOf(error, ['canary'])).toEqual([]);
+  });
+
+  test('the advice to try again follows even a long message', async () => {
+    world.server.answers(
+      answer(429, JSON.stringify({ error: { message: 'x'.repeat(3_000) } }), { 'retry-after': '7' }),
+    );
+
+    const error = await failureOf(world.gateway({ maxRetries: 0 }).usage.retrieve());
+
+    expect(error.message).toMatch(/x…\. Try again in 7 s \(GET \/v1\/usage\)\.$/);
+  });
+
+  test('control characters and long names from the service are escaped and cut in a message', async () => {
+    const model = `\u001b[31m${'x'.repeat(50_000)}`;
+    world.server.answers(answer(200, JSON.stringify({ breakdown_by_model: { [model]: 'x' } })));
+
+    const error = await failureOf(world.gateway().usage.retrieve());
+
+    expect(error.message.length).toBeLessThan(2_500);
+    expect(error.message).not.toContain('\u001b');
   });
 });

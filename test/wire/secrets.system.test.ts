@@ -45,11 +45,9 @@ describe.each(engines.filter(isTried))('$engine', ({ options }) => {
     const refusing = fc
       .record({ status: fc.constantFrom(200, 302, 400, 401, 403, 404, 429, 500, 503), body, id: echo })
       .map(({ status, body, id }) => (secret: string) => {
-        const headers = { 'x-request-id': id, 'x-echo': OWN, location: `https://other.test/${PROMPT}?key=${OWN}` };
-        const [text = '', ...values] = [JSON.stringify(body), ...Object.values(headers)].map((value) =>
-          value.replaceAll(OWN, secret),
-        );
-        return answer(status, text, Object.fromEntries(Object.keys(headers).map((name, at) => [name, values[at]])));
+        const filled = (value: string) => value.replaceAll(OWN, secret);
+        const location = `https://other.test/${PROMPT}?key=${secret}`;
+        return answer(status, filled(JSON.stringify(body)), { 'x-request-id': filled(id), 'x-echo': secret, location });
       });
     const broken = [
       resetAtEnd(),
@@ -113,32 +111,13 @@ describe.each(engines.filter(isTried))('$engine', ({ options }) => {
   });
 
   test.each([
-    { as: 'decimal entities', quote: (token: string) => token.replace(/\W/g, (one) => `&#${one.charCodeAt(0)};`) },
-    { as: 'hexadecimal entities', quote: (token: string) => token.replaceAll('+', '&#x2B;') },
-  ])('an error does not show a token that its body contains as $as', async ({ quote }) => {
-    const sessionToken = 'k9Zq+Vt3/Lm8xQ7wR2sD5fG1hJ4==';
-    const page = `<html><h1>Bad gateway</h1><pre>Authorization: Bearer ${quote(sessionToken)}</pre></html>`;
-    const said = JSON.stringify({ success: false, error: `no such session: ${quote(sessionToken)}` });
-    world.server.answers(answer(502, page, { 'content-type': 'text/html' }), answer(401, said));
-    const client = world.context({ ...options, sessionToken, maxRetries: 0 });
-
-    for (const words of ['Bad gateway', 'no such session']) {
-      const error = await failureOf(client.retrieve('c'));
-
-      expect(error.message).toContain(words);
-      expect(error.message).toContain('***');
-      expect(leaksOf(error, [sessionToken, sessionToken.slice(0, 12), quote(sessionToken).slice(0, 30)])).toEqual([]);
-    }
-  });
-
-  test.each([
-    { what: 'a single key', text: `svc_sk_${'a'.repeat(100_000)}` },
-    { what: 'many key prefixes', text: 'svc_sk_'.repeat(15_000) },
-    { what: 'many open tags', text: '<script '.repeat(12_000) },
-    { what: 'whitespace', text: ' \t'.repeat(50_000) },
-    { what: 'entities', text: '&amp;#43;'.repeat(11_000) },
-    { what: 'control characters', text: '\u001b[31m'.repeat(20_000) },
-  ])('100 kB of $what are read in linear time, and cut', async ({ text }) => {
+    ['a single key', `svc_sk_${'a'.repeat(100_000)}`],
+    ['many key prefixes', 'svc_sk_'.repeat(15_000)],
+    ['many open tags', '<script '.repeat(12_000)],
+    ['whitespace', ' \t'.repeat(50_000)],
+    ['entities', '&amp;#43;'.repeat(11_000)],
+    ['control characters', '\u001b[31m'.repeat(20_000)],
+  ])('100 kB of %s are read in linear time, and cut', async (_, text) => {
     world.server.answers(answer(400, text), answer(400, JSON.stringify({ error: { message: text } })));
     const client = world.gateway(options);
     const startedAt = performance.now();

@@ -13,10 +13,8 @@ describe.each(engines)('$engine', ({ options }) => {
 
   test.each([
     { response: 'a page', bytes: bytesOf(200, '<p>done', { connection: 'close' }), sent: 'yes' },
-    { response: 'truncated JSON', bytes: `${headOf(200, { connection: 'close' })}{"success":tr`, sent: 'yes' },
     { response: 'a truncated body', bytes: `${headOf(200, { 'content-length': 100 })}{"success":tr`, sent: 'yes' },
     { response: 'a 500', bytes: bytesOf(500, '{}', { connection: 'close' }), sent: 'maybe' },
-    { response: 'a 502', bytes: bytesOf(502, '<p>', { connection: 'close' }), sent: 'maybe' },
     { response: "a proxy's 503", bytes: bytesOf(503, '<p>', { connection: 'close' }), sent: 'maybe' },
     { response: 'nothing but a reset', bytes: undefined, sent: 'maybe' },
   ])('a PATCH that got $response has sent: $sent, even if its retry could not connect', async (row) => {
@@ -56,6 +54,7 @@ describe.each(engines)('$engine', ({ options }) => {
     const error = await failureOf(world.context({ ...options, maxRetries: 1 }).memory.delete('m1'));
 
     expect(error).toMatchObject({ status, sent: 'maybe', attempts: [{ error: 'APIConnectionError' }, { status }] });
+    expect(error.attempts[0]).not.toHaveProperty('status');
   });
 
   test('a POST is not retried once an attempt may have taken effect, even if another was rejected', async () => {
@@ -102,22 +101,13 @@ describe('a dispatcher or fetch that retries by itself', () => {
     expect(await failureOf(client.request(POST))).toMatchObject({ phase: 'body', sent: 'yes' });
   });
 
-  test('a POST through a bound fetch, whose source text is hidden, has sent: maybe', async () => {
+  const again: typeof fetch = (...given) => fetch(...given).catch(() => fetch(...given));
+  test.each([
+    { kind: 'a fetch that retries', fetch: again },
+    { kind: 'a bound fetch, whose source text is hidden,', fetch: again.bind({}) },
+  ])('a POST through $kind has sent: maybe, although its last connection was refused', async (given) => {
     world.server.answers(doneThenClosed);
-    const http = {
-      fetch: (...given: Parameters<typeof fetch>) => fetch(...given).catch(() => fetch(...given)),
-    };
-    const client = world.gateway({ fetch: http.fetch.bind(http), maxRetries: 2 });
-
-    expect(await failureOf(client.request(POST))).toMatchObject({ sent: 'maybe' });
-    expect(world.server.requests).toBe(1);
-  });
-
-  test('a POST through a fetch that retries has sent: maybe, although its last connection was refused', async () => {
-    world.server.answers(doneThenClosed);
-    const fetch: typeof globalThis.fetch = (...given) =>
-      globalThis.fetch(...given).catch(() => globalThis.fetch(...given));
-    const client = world.gateway({ fetch, maxRetries: 0 });
+    const client = world.gateway({ fetch: given.fetch, maxRetries: 2 });
 
     expect(await failureOf(client.request(POST))).toMatchObject({ sent: 'maybe' });
     expect(world.server.requests).toBe(1);
