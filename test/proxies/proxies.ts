@@ -10,8 +10,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const KINDS = [
   /** A minimal configuration, without limits that a slow machine would reach. */
   'plain',
-  /** Compresses responses, and adds headers that the service sends as well. */
-  'adding',
+  /** Compresses responses. */
+  'compressing',
   /** Times out if the service is silent. */
   'impatient',
   /** Forwards to a service that is not running. */
@@ -22,7 +22,7 @@ export type Kind = (typeof KINDS)[number];
 type Ports = Readonly<Record<Kind | 'service' | 'nothing', number>>;
 
 export interface RunningProxy {
-  readonly urls: Readonly<Record<Kind, string>>;
+  url(kind: Kind): string;
   stop(): Promise<void>;
 }
 
@@ -63,12 +63,10 @@ const SETUPS = {
       frontend plain
         bind 127.0.0.1:${ports.plain}
         default_backend service
-      frontend adding
-        bind 127.0.0.1:${ports.adding}
+      frontend compressing
+        bind 127.0.0.1:${ports.compressing}
         compression algo gzip
         compression type application/json
-        http-response add-header Retry-After 2
-        http-response add-header X-RateLimit-Limit 1000
         default_backend service
       frontend impatient
         bind 127.0.0.1:${ports.impatient}
@@ -108,7 +106,7 @@ const SETUPS = {
       sub vcl_recv {
         set req.http.X-Proxy-Request = req.xid;
         set req.backend_hint = service;
-        if (local.socket == "adding") { set req.http.X-Compress = "yes"; }
+        if (local.socket == "compressing") { set req.http.X-Compress = "yes"; }
         if (local.socket == "impatient") { set req.backend_hint = impatient; }
         if (local.socket == "stopped") { set req.backend_hint = nothing; }
       }
@@ -144,9 +142,9 @@ function nginx({ keeps = false } = {}): Setup {
         upstream service { server 127.0.0.1:${ports.service}; ${keeps ? 'keepalive 8;' : ''} }
         server { listen 127.0.0.1:${ports.plain}; ${place('service')} }
         server {
-          listen 127.0.0.1:${ports.adding};
+          listen 127.0.0.1:${ports.compressing};
           gzip on; gzip_proxied any; gzip_types application/json text/event-stream;
-          ${place('service', 'add_header Retry-After 2 always; add_header X-RateLimit-Limit 1000 always;')}
+          ${place('service')}
         }
         server { listen 127.0.0.1:${ports.impatient}; ${place('service', `proxy_read_timeout ${PATIENCE}ms;`)} }
         server { listen 127.0.0.1:${ports.stopped}; ${place(`127.0.0.1:${ports.nothing}`)} }
@@ -171,7 +169,7 @@ export async function startProxy(name: ProxyName, service: number, idle = 60_000
   const folder = await mkdtemp(join(tmpdir(), 'proxy-'));
   const ports = {
     plain: await freePort(),
-    adding: await freePort(),
+    compressing: await freePort(),
     impatient: await freePort(),
     stopped: await freePort(),
     nothing: await freePort(),
@@ -197,11 +195,7 @@ export async function startProxy(name: ProxyName, service: number, idle = 60_000
     await stop();
     throw new Error(`${name} did not start: ${said}`, { cause });
   }
-  const url = (kind: Kind): string => `http://127.0.0.1:${ports[kind]}`;
-  return {
-    urls: { plain: url('plain'), adding: url('adding'), impatient: url('impatient'), stopped: url('stopped') },
-    stop,
-  };
+  return { url: (kind) => `http://127.0.0.1:${ports[kind]}`, stop };
 }
 
 /** The path of a program. Debian installs servers in folders that are not in every PATH. */

@@ -48,7 +48,7 @@ export function serveBehindProxies(idle?: number) {
     clients(proxy: ProxyName, kind: Kind, options: GatewayClientOptions): Clients {
       const halfAMinute = 30_000 * SPEED;
       const patient = { timeout: halfAMinute, streamIdleTimeout: halfAMinute };
-      const usual = { ...patient, ...options, baseURL: running.get(proxy)?.urls[kind] };
+      const usual = { ...patient, ...options, baseURL: running.get(proxy)?.url(kind) };
       const gateway = new GatewayClient({ ...usual, apiKey: KEY }, undefined, hurried);
       const context = new ContextClient({ ...usual, sessionToken: TOKEN }, undefined, hurried);
       opened.push(gateway, context);
