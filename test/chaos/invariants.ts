@@ -139,12 +139,6 @@ export function judge({ report, ledger, lingered }: Evidence): Verdict[] {
     ),
     verdict(
       'I21',
-      'a long list in a stream does not block the event loop',
-      `at most ${ms(report.heldUpByLists)}`,
-      report.heldUpByLists <= 100,
-    ),
-    verdict(
-      'I22',
       '200,000 mistakes are one short error, or are returned',
       `${flood.error}, ${flood.printed} characters after ${ms(flood.took)} of CPU time; ${flood.returned} choices returned`,
       flood.error === 'ResponseValidationError' &&
@@ -152,11 +146,8 @@ export function judge({ report, ledger, lingered }: Evidence): Verdict[] {
         flood.took <= 1_000 &&
         flood.returned === FLOOD,
     ),
-    none('I23', 'an edit removes nothing that another tab has stored', report.overwritten),
-    none('I24', 'an edit that cannot be stored is an error with its reply, and removes nothing', report.unstored),
-    none('I25', 'rows are read as databases give them, and a bad name is not stored', report.misread),
     verdict(
-      'I26',
+      'I22',
       'a batch keeps no outcome that was taken, and lets timers run',
       `memory +${mb(batch.grown)} MB, ${batch.ticks} ticks, ${batch.missing} missing`,
       mb(batch.grown) <= 10 && batch.ticks > 5 && batch.missing === 0,

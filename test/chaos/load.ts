@@ -8,10 +8,10 @@ import { APIError, type ContextGatewayError, GatewayClient, type GatewayClientOp
 import type { Runtime } from '../../src/base/runtime.js';
 import { leaksOf } from '../helpers/leaks.js';
 import { seededRandom } from '../helpers/manual-runtime.js';
+import { longBatch } from './batch.js';
 import { failure, perform } from './call.js';
-import { editsOnAFullDisk, editsOverAnotherTab, longBatch, readsRows } from './conversations.js';
 import { p } from './invariants.js';
-import { BARE, type Flood, fraction, KEY, type Kind, LIST, type Outcome, PROMPT, type Report, SPEED } from './plan.js';
+import { BARE, type Flood, fraction, KEY, type Kind, type Outcome, PROMPT, type Report, SPEED } from './plan.js';
 
 const [seed = 0, port, calls = 0] = process.argv.slice(2).map(Number);
 const CLIENTS = 8;
@@ -199,19 +199,6 @@ async function limitedSilently(): Promise<number> {
   return ends.filter(({ status }) => status === 'rejected').length;
 }
 
-/** Reads a stream with long undocumented lists. Returns the longest time that it blocked the event loop, in ms. */
-async function longLists(operation: string): Promise<number> {
-  const client = createClient();
-  const loop = watchLoop();
-  const params = { model: 'm', messages: [{ role: 'user', content: PROMPT }], stream: true } as const;
-  const stream = await client.chat.completions.create(params, { headers: { 'x-operation': operation } });
-  const message = (await stream.finalCompletion()).choices[0]?.message as { list?: unknown[] } | undefined;
-  await sleep(20); // so that the last block is measured as well
-  const held = loop.stop();
-  await client.close();
-  return message?.list?.length === 2 * LIST.length + LIST.chunks ? Math.max(...held) : Number.POSITIVE_INFINITY;
-}
-
 /** Gets a completion with 200,000 mistakes twice: as an error, and where mistakes are only reported. */
 async function flood(): Promise<Flood> {
   const params = { model: 'm', messages: [{ role: 'user', content: PROMPT }] };
@@ -305,12 +292,7 @@ const seconds = (performance.now() - startedAt) / 1_000;
 const outageFigures = await outage();
 const windowFigures = await limited();
 const bareFailed = await limitedSilently();
-await longLists('list-warm-up');
-const heldUpByLists = await longLists('list');
 const flooded = await flood();
-const overwritten = await editsOverAnotherTab();
-const unstored = await editsOnAFullDisk();
-const misread = await readsRows();
 const batch = await longBatch(collect);
 await sleep(100);
 
@@ -348,11 +330,7 @@ const report: Report = {
   memory,
   lateness: p(lateness, 99),
   heldUp: p(heldUp, 99),
-  heldUpByLists,
   flood: flooded,
-  overwritten,
-  unstored,
-  misread,
   batch,
   seconds,
 };

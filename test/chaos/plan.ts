@@ -79,9 +79,6 @@ export const WINDOW = { limit: 50, seconds: 20 };
  */
 export const BARE = { limit: 50, seconds: 2, calls: 200, speed: 5 };
 
-/** The lists in the streams of one phase: entries of one that arrives at once, and chunks with one entry each. */
-export const LIST = { length: 10_000, chunks: 1_000 };
-
 /** The choices of a completion of some megabytes. Each has four fields with a wrong type. */
 export const FLOOD = 50_000;
 
@@ -155,12 +152,6 @@ export interface Report {
   /** How long the client's own work blocked the event loop, p99 in ms. */
   readonly heldUp: number;
   readonly flood: Flood;
-  /** The longest time that a stream with long lists blocked the event loop, in ms, or `Infinity` if it was incomplete. */
-  readonly heldUpByLists: number;
-  /** What went wrong with edits beside another tab, edits on a full disk, and rows of a database. */
-  readonly overwritten: readonly string[];
-  readonly unstored: readonly string[];
-  readonly misread: readonly string[];
   readonly batch: Batch;
   readonly seconds: number;
 }

@@ -2,7 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import { bytesOf, eventOf, headOf } from '../wire/behaviours.js';
 import { atEnd, atHead, type Behaviour, FaultServer, type Turn } from '../wire/fault-server.js';
-import { BARE, type Fault, FLOOD, faultOf, fraction, KEY, type Ledger, LIST, piecesOf, SPEED, WINDOW } from './plan.js';
+import { BARE, type Fault, FLOOD, faultOf, fraction, KEY, type Ledger, piecesOf, SPEED, WINDOW } from './plan.js';
 
 const seed = Number(process.argv[2]);
 const server = await FaultServer.start();
@@ -30,7 +30,6 @@ server.decides((turn) => {
   if (operation.startsWith('outage')) return reply(503, '{"error":{"message":"out of order","type":"outage"}}');
   if (operation.startsWith('window')) return inWindow();
   if (operation.startsWith('bare')) return bareInWindow();
-  if (operation.startsWith('list')) return reply(200, longLists(), SSE_TYPE);
   if (operation.startsWith('flood')) return reply(200, floodOfMistakes(), JSON_TYPE);
   return behaviourOf(faultOf(seed, operation, attempt), operation, attempt, turn.path);
 });
@@ -212,14 +211,6 @@ class Windows {
     this.fullest = Math.max(this.fullest, this.used);
     return this.used <= this.limit;
   }
-}
-
-/** A stream with long lists in a field that the API does not document: at once, and entry by entry. */
-function longLists(): string {
-  const numbers = Array.from({ length: LIST.length }, (_, at) => at);
-  const lists = [numbers, numbers, ...numbers.slice(0, LIST.chunks).map((index) => [{ index }])];
-  const chunk = (choice: object) => `data: ${JSON.stringify({ choices: [{ index: 0, ...choice }] })}\n\n`;
-  return lists.map((list) => chunk({ delta: { list } })).join('') + chunk({ delta: {}, finish_reason: 'stop' });
 }
 
 /** A completion in which every field of every choice has a wrong type. */
