@@ -1,6 +1,3 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { getRequestListener } from '@hono/node-server';
 import { GatewayClient } from 'context-gateway';
 import { createEmulator } from 'context-gateway-emulator';
 import { build } from 'esbuild';
@@ -9,12 +6,12 @@ import { majors } from '../ai-sdk/majors.js';
 import { isTried } from '../helpers/endurance.js';
 import type { Seen } from './ai-sdk-page.js';
 import { browsers, launchBrowser, type TestBrowser, type TestPage } from './launch.js';
+import { listenWith } from './listen.js';
 
 const emulator = createEmulator({ seed: 'ai-sdk-page' });
 let gateway: GatewayClient;
 let bundle: string;
-let server: Server;
-let pageUrl: string;
+let pages: Awaited<ReturnType<typeof listenWith>>;
 
 beforeAll(async () => {
   const { url: baseURL } = await emulator.listen({ port: 0 });
@@ -22,13 +19,11 @@ beforeAll(async () => {
   const options = { bundle: true, write: false, format: 'esm', platform: 'browser' } as const;
   const { outputFiles } = await build({ entryPoints: ['test/browser/ai-sdk-page.ts'], ...options });
   bundle = outputFiles[0]?.text ?? '';
-  server = createServer(getRequestListener(answer, { overrideGlobalObjects: false })).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  pageUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  pages = await listenWith(answer);
 });
 beforeEach(() => emulator.reset());
 afterAll(async () => {
-  server.close();
+  pages.close();
   await gateway.close();
   await emulator.close();
 });
@@ -63,9 +58,10 @@ describe.each(browsers.filter(isTried))('$name', (one) => {
   beforeAll(async () => {
     browser = await launchBrowser(one);
     page = (await browser?.newPage()) as TestPage; // its tests are skipped if there is none
-    await page?.goto(pageUrl);
+    await page?.goto(pages.url);
   }, 60_000);
   afterAll(() => browser?.close());
+  beforeEach(({ skip }) => skip(browser === undefined));
 
   describe.each(majors.map(({ name }) => name))('%s', (name) => {
     type Arguments = [version: string, api: string, questions: string[], stopAt?: number];
@@ -77,8 +73,7 @@ describe.each(browsers.filter(isTried))('$name', (one) => {
       return page.evaluate(call, [version, api, questions, ...(stopAt === undefined ? [] : [stopAt])] as Arguments);
     };
 
-    test('a chat of two turns streams its replies', async ({ skip }) => {
-      skip(browser === undefined);
+    test('a chat of two turns streams its replies', async () => {
       const seen = await chat(['The key is red. What is red?', 'And what did I tell you of the key?']);
 
       expect(seen.error).toBeUndefined();
@@ -89,8 +84,7 @@ describe.each(browsers.filter(isTried))('$name', (one) => {
       expect(seen.updates).toBeGreaterThan(6);
     });
 
-    test('an error inside the stream is shown, and the text before it stays', async ({ skip }) => {
-      skip(browser === undefined);
+    test('an error inside the stream is shown, and the text before it stays', async () => {
       const seen = await chat(['The key is red. What is red?'], { fault: 'error=3' });
 
       expect(seen.texts[1]).toBe('The key');
@@ -98,15 +92,13 @@ describe.each(browsers.filter(isTried))('$name', (one) => {
       expect(seen.statuses.at(-1)).toBe('error');
     });
 
-    test('an error response is shown without the message of the service', async ({ skip }) => {
-      skip(browser === undefined);
+    test('an error response is shown without the message of the service', async () => {
       const seen = await chat(['What is red?'], { fault: '503' });
 
       expect(seen.error).toBe('An error occurred.');
     });
 
-    test('stopping ends the request to the service', async ({ skip }) => {
-      skip(browser === undefined);
+    test('stopping ends the request to the service', async () => {
       const seen = await chat(['The key is red. What is red?'], { fault: 'cut=3:stall', stopAt: 3 });
 
       expect(seen.statuses.at(-1)).toBe('ready');

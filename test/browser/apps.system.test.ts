@@ -1,6 +1,3 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { getRequestListener } from '@hono/node-server';
 import { GatewayClient } from 'context-gateway';
 import { createEmulator } from 'context-gateway-emulator';
 import type { Browser, Page } from 'puppeteer-core';
@@ -9,21 +6,15 @@ import { buildPage } from '../../examples/apps/build-page.js';
 import { relayTo } from '../../examples/apps/relay/server.js';
 import { AT_LENGTH } from '../helpers/endurance.js';
 import { hasChromium, launchChromium } from './launch.js';
+import { listenWith } from './listen.js';
 
 const QUESTION = 'The harbour opens at six. When does the harbour open?';
 const REPLY = 'The harbour opens at six.';
 const emulator = createEmulator({ seed: 'apps', pace: { tokensPerSecond: 200 } });
 let gateway: GatewayClient;
 let browser: Browser;
-const servers: Server[] = [];
+const servers: Awaited<ReturnType<typeof listenWith>>[] = [];
 const addresses: Record<string, string> = {};
-
-async function listen(answer: (request: Request) => Response | Promise<Response>): Promise<string> {
-  const server = createServer(getRequestListener(answer, { overrideGlobalObjects: false })).listen(0, '127.0.0.1');
-  servers.push(server);
-  await new Promise((resolve) => server.once('listening', resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 const isHere = await hasChromium();
 
@@ -32,10 +23,13 @@ beforeAll(async () => {
   gateway = new GatewayClient({ baseURL, apiKey: emulator.apiKeys.secret, maxRetries: 0, maxRetryAfter: 0 });
   const direct = await buildPage('browser-chat');
   const query = new URLSearchParams({ baseURL, apiKey: emulator.apiKeys.publishable });
-  addresses['browser-chat'] = `${await listen(({ url }) => direct(new URL(url).pathname))}/?${query}`;
+  const chat = await listenWith(({ url }) => direct(new URL(url).pathname));
+  addresses['browser-chat'] = `${chat.url}/?${query}`;
   const relayed = await buildPage('relay');
   const relay = relayTo(gateway).get('*', ({ req }) => relayed(req.path));
-  addresses.relay = await listen((request) => relay.fetch(request));
+  const relaying = await listenWith((request) => relay.fetch(request));
+  addresses.relay = relaying.url;
+  servers.push(chat, relaying);
   if (isHere) browser = await launchChromium();
 });
 beforeEach(() => {

@@ -1,36 +1,34 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { GatewayClient, toEventStream } from 'context-gateway';
 import { createEmulator } from 'context-gateway-emulator';
 import { build } from 'esbuild';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 // @ts-expect-error: plain JavaScript, shared with the other runtimes
 import { startServer } from '../../compat/server.js';
 import { isTried } from '../helpers/endurance.js';
 import { browsers, launchBrowser, type TestBrowser, type TestPage } from './launch.js';
+import { listen } from './listen.js';
 import type { Actions } from './page.js';
 
 const emulator = createEmulator();
 const quiet = createEmulator({ cors: { exposeHeaders: false } });
 let gatewayUrl: string;
 let quietUrl: string;
-let pageServer: Server;
-let pageUrl: string;
+let pages: Awaited<ReturnType<typeof listen>>;
 let bundle: string;
 
 beforeAll(async () => {
   gatewayUrl = (await emulator.listen({ port: 0 })).url;
   quietUrl = (await quiet.listen({ port: 0 })).url;
   bundle = await buildPage();
-  pageServer = createServer(answerPage).listen(0, '127.0.0.1');
-  await new Promise((resolve) => pageServer.once('listening', resolve));
-  pageUrl = `http://127.0.0.1:${(pageServer.address() as AddressInfo).port}`;
+  pages = await listen(answerPage);
 });
 
 afterAll(async () => {
-  pageServer.close();
+  pages.close();
   await Promise.all([emulator.close(), quiet.close()]);
 });
 
@@ -47,10 +45,11 @@ describe.each(browsers.filter(isTried))('$name', (one) => {
     browser = await launchBrowser(one);
     if (browser === undefined) return;
     page = await browser.newPage();
-    await page.goto(pageUrl);
+    await page.goto(pages.url);
   }, 60_000);
 
   afterAll(() => browser?.close());
+  beforeEach(({ skip }) => skip(browser === undefined));
 
   /** Runs an action in the page. */
   async function act<Name extends keyof Actions>(action: Name, ...args: Parameters<Actions[Name]>) {
@@ -61,8 +60,7 @@ describe.each(browsers.filter(isTried))('$name', (one) => {
     return (await page.evaluate(call, [action, args] as [string, unknown[]])) as Awaited<ReturnType<Actions[Name]>>;
   }
 
-  test('streams a completion with a publishable key across origins', async ({ skip }) => {
-    skip(browser === undefined);
+  test('streams a completion with a publishable key across origins', async () => {
     const { texts, rateLimit, keyType } = await act('stream', gatewayUrl, emulator.apiKeys.publishable);
 
     expect(texts.join('')).toContain('PostgreSQL');
@@ -71,8 +69,7 @@ describe.each(browsers.filter(isTried))('$name', (one) => {
     expect(keyType).toBe('publishable');
   });
 
-  test('requests only authorization and content-type in the preflight', async ({ skip }) => {
-    skip(browser === undefined);
+  test('requests only authorization and content-type in the preflight', async () => {
     const { asked, url, close } = await recordPreflights();
     await act('stream', url, emulator.apiKeys.publishable).catch(() => {});
     close();
@@ -80,27 +77,23 @@ describe.each(browsers.filter(isTried))('$name', (one) => {
     expect(asked).toEqual(['authorization,content-type']);
   });
 
-  test('reports a CORS problem with another origin, and what the service must allow', async ({ skip }) => {
-    skip(browser === undefined);
-    const closed = createServer((_, response) => response.end()).listen(0, '127.0.0.1');
-    await new Promise((resolve) => closed.once('listening', resolve));
-    const url = `http://127.0.0.1:${(closed.address() as AddressInfo).port}`;
+  test('reports a CORS problem with another origin, and what the service must allow', async () => {
+    const { url, close } = await listen((_, response) => response.end());
 
     const { name, message, facts } = await act('refused', url, emulator.apiKeys.publishable);
-    closed.close();
+    close();
 
     expect(name).toBe('APIConnectionError');
     expect(message).toBe(
       `No usable response from ${url}: the service is not running, or something blocks the request: CORS, this page's content security policy (connect-src), a redirect, an extension, or a proxy's error page; see the browser's console. For CORS, the service must ` +
-        `respond to the preflight (OPTIONS) and allow the origin ${pageUrl} and the headers content-type, authorization ` +
+        `respond to the preflight (OPTIONS) and allow the origin ${pages.url} and the headers content-type, authorization ` +
         '(POST /v1/presets/{presetId}/execute).',
     );
     expect(facts).not.toContain(emulator.apiKeys.publishable);
   });
 
-  test("does not mention CORS if the page's own server does not respond", async ({ skip }) => {
-    skip(browser === undefined);
-    const { message } = await act('refused', `${pageUrl}/broken`, emulator.apiKeys.publishable);
+  test("does not mention CORS if the page's own server does not respond", async () => {
+    const { message } = await act('refused', `${pages.url}/broken`, emulator.apiKeys.publishable);
 
     expect(message).toContain("the page's own server did not respond");
     expect(message).not.toContain('CORS');
@@ -126,8 +119,7 @@ describe.each(browsers.filter(isTried))('$name', (one) => {
     expect(message).not.toContain('CORS');
   });
 
-  test('names options in errors, and no environment variables', async ({ skip }) => {
-    skip(browser === undefined);
+  test('names options in errors, and no environment variables', async () => {
     const messages = await act('missing');
 
     expect(messages.map((text) => /^ConfigurationError: (\w+) is missing\. Pass \{/.exec(text)?.[1])).toEqual([
@@ -138,17 +130,14 @@ describe.each(browsers.filter(isTried))('$name', (one) => {
     expect(messages.join()).not.toContain('CONTEXT_GATEWAY');
   });
 
-  test('works without rate limit headers if the service does not expose them', async ({ skip }) => {
-    skip(browser === undefined);
+  test('works without rate limit headers if the service does not expose them', async () => {
     const { texts, rateLimit } = await act('stream', quietUrl, quiet.apiKeys.publishable);
 
     expect(texts.join('')).toContain('PostgreSQL');
     expect(rateLimit).toBeUndefined();
   });
 
-  test('rejects a secret key, even from a function, and says why', async ({ skip }) => {
-    skip(browser === undefined);
-
+  test('rejects a secret key, even from a function, and says why', async () => {
     expect(await act('construct', 'svc_sk_canary0123456789')).toMatch(
       /ConfigurationError: .*secret key in a browser.*svc_pk_/,
     );
@@ -157,10 +146,7 @@ describe.each(browsers.filter(isTried))('$name', (one) => {
     expect(await act('construct', 'svc_pk_canary0123456789')).toBe('constructed');
   });
 
-  test('uploads a Blob with progress at its start and end, also a File of a frame, and rejects a stream', async ({
-    skip,
-  }) => {
-    skip(browser === undefined);
+  test('uploads a Blob with progress at its start and end, also a File of a frame, and rejects a stream', async () => {
     const blob = await act('upload', gatewayUrl, emulator.apiKeys.secret, 'blob');
     const stream = await act('upload', gatewayUrl, emulator.apiKeys.secret, 'stream');
     const ofFrame = await act('upload', gatewayUrl, emulator.apiKeys.secret, 'of a frame');
@@ -171,14 +157,11 @@ describe.each(browsers.filter(isTried))('$name', (one) => {
     expect(stream.record).toMatch(/RequestValidationError: .*pass a Blob or a File/);
   });
 
-  test('reads a relayed completion without a key', async ({ skip }) => {
-    skip(browser === undefined);
-
-    expect(await act('relay', `${pageUrl}/relay`)).toContain('PostgreSQL');
+  test('reads a relayed completion without a key', async () => {
+    expect(await act('relay', `${pages.url}/relay`)).toContain('PostgreSQL');
   });
 
-  test('passes the suite of the other runtimes', { timeout: 60_000 }, async ({ skip }) => {
-    skip(browser === undefined);
+  test('passes the suite of the other runtimes', { timeout: 60_000 }, async () => {
     const server = await startServer();
     const results = (await act('suite', server.url)) as { name: string; problem?: string }[];
     server.stop();
@@ -187,9 +170,7 @@ describe.each(browsers.filter(isTried))('$name', (one) => {
     expect(results.length).toBeGreaterThanOrEqual(9);
   });
 
-  test('does not violate the content security policy', async ({ skip }) => {
-    skip(browser === undefined);
-
+  test('does not violate the content security policy', async () => {
     const read = (name: string) => (globalThis as unknown as Record<string, string[]>)[name];
     expect(await page.evaluate(read, 'violations')).toEqual([]);
   });
@@ -209,10 +190,7 @@ async function buildPage(): Promise<string> {
   return outputFiles[0]?.text ?? '';
 }
 
-async function answerPage(
-  request: { url?: string | undefined },
-  response: import('node:http').ServerResponse,
-): Promise<void> {
+async function answerPage(request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (request.url === '/app.js') {
     response.setHeader('content-type', 'text/javascript');
     response.end(bundle);
@@ -236,14 +214,13 @@ async function answerPage(
 /** A server that records the headers preflights request, and allows them. */
 async function recordPreflights(): Promise<{ asked: string[]; url: string; close: () => void }> {
   const asked: string[] = [];
-  const server = createServer((request, response) => {
+  const server = await listen((request, response) => {
     const headers = request.headers['access-control-request-headers'];
     if (headers !== undefined) asked.push(headers);
     response.writeHead(204, { 'access-control-allow-origin': '*', 'access-control-allow-headers': headers ?? '' });
     response.end();
-  }).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  return { asked, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
+  });
+  return { asked, ...server };
 }
 
 /** A service that receives a POST over a used connection, and resets it before a response. Only once. */
@@ -251,7 +228,7 @@ async function resetUsedConnection(): Promise<{ keys: (string | undefined)[]; ur
   const keys: (string | undefined)[] = [];
   const used = new WeakSet<Socket>();
   let hasReset = false;
-  const server = createServer(async (request, response) => {
+  const server = await listen(async (request, response) => {
     const headers = request.headers['access-control-request-headers'];
     response.setHeader('access-control-allow-origin', '*');
     response.setHeader('access-control-allow-headers', headers ?? '');
@@ -264,7 +241,6 @@ async function resetUsedConnection(): Promise<{ keys: (string | undefined)[]; ur
     }
     used.add(request.socket);
     return response.setHeader('content-type', 'application/json').end('{"output":"done"}');
-  }).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  return { keys, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
+  });
+  return { keys, ...server };
 }

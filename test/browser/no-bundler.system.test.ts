@@ -1,6 +1,3 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { getRequestListener } from '@hono/node-server';
 import { createEmulator } from 'context-gateway-emulator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 // @ts-expect-error: plain JavaScript, shared with compat
@@ -8,22 +5,21 @@ import { askInPage } from '../../compat/ask-in-page.js';
 import { unbundledPage } from '../../examples/apps/build-page.js';
 import { isTried } from '../helpers/endurance.js';
 import { browsers, launchBrowser, type TestBrowser } from './launch.js';
+import { listenWith } from './listen.js';
 
 const emulator = createEmulator();
-let server: Server;
+let pages: Awaited<ReturnType<typeof listenWith>>;
 let address: string;
 
 beforeAll(async () => {
   const { url: baseURL } = await emulator.listen({ port: 0 });
   const page = await unbundledPage();
-  const listener = getRequestListener(({ url }) => page(new URL(url).pathname), { overrideGlobalObjects: false });
-  server = createServer(listener).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
+  pages = await listenWith(({ url }) => page(new URL(url).pathname));
   const query = new URLSearchParams({ baseURL, apiKey: emulator.apiKeys.publishable });
-  address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/?${query}`;
+  address = `${pages.url}/?${query}`;
 });
 afterAll(async () => {
-  server.close();
+  pages.close();
   await emulator.close();
 });
 

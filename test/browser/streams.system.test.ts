@@ -1,10 +1,9 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { build } from 'esbuild';
 import { describe, expect, test } from 'vitest';
 import { AT_LENGTH } from '../helpers/endurance.js';
 import { ScriptServer } from '../stream/script-server.js';
 import { browsers, launchBrowser } from './launch.js';
+import { listen } from './listen.js';
 
 // In `npm test` each browser streams in browser.system.test.ts.
 describe.runIf(AT_LENGTH).each(browsers)('$name', (one) => {
@@ -41,11 +40,9 @@ async function servePage(): Promise<{ url: string; close: () => void }> {
     platform: 'browser',
     alias: { '#platform': './src/platform/browser.ts', vitest: './test/browser/expect.ts' },
   });
-  const server = createServer((request, response) => {
+  return listen((request, response) => {
     const script = request.url === '/app.js';
     response.setHeader('content-type', script ? 'text/javascript' : 'text/html');
     response.end(script ? outputFiles[0]?.text : '<!doctype html><script type="module" src="/app.js"></script>');
-  }).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
+  });
 }
