@@ -1,4 +1,5 @@
 import { speakerOf } from '../base/speaker.js';
+import { streamOf } from '../base/stream-of.js';
 import type { BuiltPrompt, Conversation, ConversationMessage, SentPrompt } from '../conversation/index.js';
 import type { PromptMessage, PromptPart } from './specification.js';
 
@@ -178,25 +179,19 @@ function watched(stream: ReadableStream, onEnd: (finish?: object) => void): Read
     if (!hasEnded) onEnd(finish);
     hasEnded = true;
   };
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        try {
-          const { done, value } = await reader.read();
-          if (value?.type === 'finish') finish = value;
-          if (done) controller.close();
-          else controller.enqueue(value);
-          if (done) end();
-        } catch (error) {
-          end();
-          throw error;
-        }
-      },
-      cancel(reason) {
-        end();
-        return reader.cancel(reason);
-      },
-    },
-    { highWaterMark: 0 },
-  );
+  const next = async (): Promise<IteratorResult<unknown, undefined>> => {
+    try {
+      const { done, value } = await reader.read();
+      if (value?.type === 'finish') finish = value;
+      if (done) end();
+      return { done, value };
+    } catch (error) {
+      end();
+      throw error;
+    }
+  };
+  return streamOf({ next }, (reason) => {
+    end();
+    return reader.cancel(reason);
+  });
 }

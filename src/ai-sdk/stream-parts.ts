@@ -1,3 +1,4 @@
+import { streamOf } from '../base/stream-of.js';
 import { CharacterJoiner } from '../base/unicode.js';
 import {
   APIAbortError,
@@ -6,7 +7,6 @@ import {
   type ExtendedChatCompletionChunk,
   type ExtendedTypes,
   StreamTruncatedError,
-  type ToolCallDelta,
 } from '../index.js';
 import { DIALECTS } from './dialect.js';
 import { providerMetadataOf, reasoningIn, responseMetadataOf } from './response.js';
@@ -27,19 +27,7 @@ export function toPartStream<Version extends Specification>(
   completion: ChatCompletionStream<ExtendedTypes>,
   options: StreamPartOptions<Version>,
 ): ReadableStream<StreamPart<Version>> {
-  const parts = partsOf(completion, options);
-  return new ReadableStream<StreamPart<Version>>(
-    {
-      async pull(controller) {
-        const { done, value } = await parts.next();
-        if (done) controller.close();
-        else controller.enqueue(value);
-      },
-      // Not the generator's `return`, which would wait for the pending read.
-      cancel: () => completion.close(),
-    },
-    { highWaterMark: 0 },
-  );
+  return streamOf(partsOf(completion, options), () => completion.close());
 }
 
 /** The ids of the response's only text, and of its only reasoning. */
@@ -76,7 +64,7 @@ async function* partsOf<Version extends Specification>(
       if (text) yield { type: 'text-delta', ...TEXT, delta: text };
       hasText ||= text !== '';
       if (sends) yield* tools.add(toolCalls); // otherwise they are not validated
-      reason = finishReason ?? reason;
+      reason = finishReason || reason;
       usage = chunk.usage ?? usage;
     }
     if (reason === undefined) throw new StreamTruncatedError('The stream ended without a finish_reason.');
@@ -100,17 +88,12 @@ async function* partsOf<Version extends Specification>(
   };
 }
 
-function firstChoice({ choices }: ExtendedChatCompletionChunk): {
-  content: string;
-  reasoning: string;
-  toolCalls: readonly ToolCallDelta[];
-  finishReason?: string;
-} {
+function firstChoice({ choices }: ExtendedChatCompletionChunk) {
   const choice = choices.find(({ index }) => index === 0);
   return {
     content: choice?.delta.content ?? '',
     reasoning: reasoningIn(choice?.delta),
     toolCalls: choice?.delta.tool_calls ?? [],
-    ...(choice?.finish_reason && { finishReason: choice.finish_reason }),
+    finishReason: choice?.finish_reason,
   };
 }

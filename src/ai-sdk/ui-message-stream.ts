@@ -1,3 +1,4 @@
+import { streamOf } from '../base/stream-of.js';
 import type { ChatTurn, FoundMessage, ReplyStream } from '../conversation/index.js';
 import { APIAbortError, toErrorData } from '../index.js';
 
@@ -32,19 +33,7 @@ export function toUIMessageStream(
   { onError = (error) => toErrorData(error).message }: UIMessageStreamOptions = {},
 ): ReadableStream<UIMessageChunk> {
   const texts = reply[Symbol.asyncIterator]();
-  const chunks = chunksOf(reply, texts, onError);
-  return new ReadableStream<UIMessageChunk>(
-    {
-      async pull(controller) {
-        const { done, value } = await chunks.next();
-        if (done) controller.close();
-        else controller.enqueue(value);
-      },
-      // Not the generator's `return`, which would wait for the pending read.
-      cancel: async () => void (await texts.return?.()),
-    },
-    { highWaterMark: 0 },
-  );
+  return streamOf(chunksOf(reply, texts, onError), () => texts.return?.());
 }
 
 /** The id of the message's only text. */

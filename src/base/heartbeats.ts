@@ -1,4 +1,5 @@
 import { systemRuntime } from './runtime.js';
+import type { Source } from './stream-of.js';
 
 /** Milliseconds of silence after which something is sent: servers and proxies end what is silent for ten seconds or more. */
 const SILENCE = 8_000;
@@ -15,15 +16,15 @@ export async function unlessSilent<T>(promise: Promise<T>): Promise<T | undefine
 }
 
 /** Server-sent events, with a comment whenever they are silent for long. */
-export function withHeartbeats(
-  next: () => Promise<IteratorResult<Uint8Array, undefined>>,
-): () => Promise<IteratorResult<Uint8Array, undefined>> {
-  let pending: Promise<IteratorResult<Uint8Array, undefined>> | undefined;
-  return async () => {
-    pending ??= next();
-    const event = await unlessSilent(pending);
-    if (event === undefined) return { done: false, value: COMMENT };
-    pending = undefined;
-    return event;
+export function withHeartbeats(events: Source<Uint8Array>): Source<Uint8Array> {
+  let pending: ReturnType<typeof events.next> | undefined;
+  return {
+    async next() {
+      pending ??= events.next();
+      const event = await unlessSilent(pending);
+      if (event === undefined) return { done: false, value: COMMENT };
+      pending = undefined;
+      return event;
+    },
   };
 }

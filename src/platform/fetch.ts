@@ -1,5 +1,6 @@
 import { ownProperties } from '../base/objects.js';
 import type { HeaderSource } from '../base/response-info.js';
+import { streamOf } from '../base/stream-of.js';
 import { APIConnectionError } from '../errors/connection.js';
 import type {
   ByteSource,
@@ -128,10 +129,11 @@ export function requestInit({ method, headers, body }: OutgoingRequest): Omit<Fe
   const whole = typeof body === 'object' ? body.asBlob() : body;
   const bytes = whole === undefined ? upload?.open?.() : undefined;
   if (bytes === undefined) return { method, headers, body: whole ?? null, redirect: 'manual', ...noStore() };
+  const chunks = bytes[Symbol.asyncIterator]();
   return {
     method,
     headers,
-    body: streamOf(bytes[Symbol.asyncIterator]()),
+    body: streamOf(chunks, () => chunks.return?.()),
     // With 'manual', Node keeps a second copy of a streamed body.
     redirect: knows('redirect', 'error') ? 'error' : 'manual',
     duplex: 'half',
@@ -158,23 +160,6 @@ function knows(name: 'redirect' | 'cache', value: string): boolean {
     known.set(name, isKnown);
   }
   return isKnown;
-}
-
-/** Reads nothing ahead. */
-export function streamOf(chunks: AsyncIterator<Uint8Array>): ReadableStream<Uint8Array> {
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        const { value, done } = await chunks.next();
-        if (done) controller.close();
-        else controller.enqueue(value);
-      },
-      async cancel() {
-        await chunks.return?.(); // a pending `pull` fails then, which a cancelled stream ignores
-      },
-    },
-    { highWaterMark: 0 },
-  );
 }
 
 const READING: Progress = { phase: 'body', sent: 'yes' };

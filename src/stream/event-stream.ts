@@ -1,7 +1,7 @@
 import { withHeartbeats } from '../base/heartbeats.js';
+import { streamOf } from '../base/stream-of.js';
 import { StreamTruncatedError } from '../errors/stream.js';
 import { visibleError } from '../errors/visible.js';
-import { streamOf } from '../platform/fetch.js';
 import type { ChatCompletionChunk } from '../wire/completions.js';
 import type { ExtendedTypes } from '../wire/form.js';
 import { TRUNCATED } from './chunk.js';
@@ -27,15 +27,7 @@ import type { ChatCompletionStream } from './completion-stream.js';
  */
 export function toEventStream(stream: ChatCompletionStream<ExtendedTypes>): ReadableStream<Uint8Array> {
   const chunks = stream[Symbol.asyncIterator]();
-  const events = eventsOf(chunks);
-  return streamOf({
-    next: withHeartbeats(() => events.next()),
-    // Not the generator's own, which would wait for the pending read.
-    return: async () => {
-      await chunks.return?.();
-      return { done: true, value: undefined };
-    },
-  });
+  return streamOf(withHeartbeats(eventsOf(chunks)), () => chunks.return?.());
 }
 
 /** Chunks as server-sent events. An error becomes the last event. */

@@ -2,6 +2,7 @@ import { defaultCode } from '../../base/error-data.js';
 import { unlessSilent, withHeartbeats } from '../../base/heartbeats.js';
 import { ignoreErrors } from '../../base/ignore-errors.js';
 import { onAbort } from '../../base/on-abort.js';
+import { streamOf } from '../../base/stream-of.js';
 import {
   APIAbortError,
   type ErrorData,
@@ -189,7 +190,7 @@ export async function toResponse(
   }
   const events = eventsOf(reply, texts, first, tell);
   first.catch(() => {}); // the page may leave before it reads the events
-  return eventResponse(events, async () => void (await texts.return?.()));
+  return eventResponse(events, () => texts.return?.());
 }
 
 /** The events for a page. */
@@ -220,29 +221,17 @@ async function* eventsOf(
 }
 
 /** A response of server-sent events. `leave` is called if the page leaves. */
-function eventResponse(events: AsyncGenerator<TurnEvent>, leave: () => Promise<void>): Response {
-  const encoder = new TextEncoder();
-  const next = withHeartbeats(async () => {
-    const { value, done } = await events.next();
-    return done
-      ? { done, value: undefined }
-      : { done: false, value: encoder.encode(`data: ${JSON.stringify(value)}\n\n`) };
-  });
-  const body = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const { value, done } = await next();
-        if (done) controller.close();
-        else controller.enqueue(value);
-      },
-      cancel: leave, // not the generator's `return`, which would wait for the pending read
-    },
-    { highWaterMark: 0 },
-  );
+function eventResponse(events: AsyncGenerator<TurnEvent>, leave: () => unknown): Response {
+  const body = streamOf(withHeartbeats(encoded(events)), leave);
   // Without `no-transform`, middleware that compresses holds the text back; without the last header, nginx does.
   const cache = { 'cache-control': 'no-store, no-transform', 'x-accel-buffering': 'no' };
   const headers = { 'content-type': 'text/event-stream', ...cache };
   return new Response(body, { headers });
+}
+
+async function* encoded(events: AsyncGenerator<TurnEvent>): AsyncGenerator<Uint8Array, undefined> {
+  const encoder = new TextEncoder();
+  for await (const event of events) yield encoder.encode(`data: ${JSON.stringify(event)}\n\n`);
 }
 
 /**
