@@ -1,38 +1,28 @@
 import { parseArgs } from 'node:util';
 import { OPERATIONS, type Operation } from './operations.js';
 
-/** What the user asks for. */
-export type CommandLine =
-  | { readonly kind: 'version' | 'mcp' }
-  | { readonly kind: 'help'; readonly operation: Operation | undefined }
-  | {
-      readonly kind: 'operation';
-      readonly operation: Operation;
-      readonly given: Readonly<Record<string, string>>;
-      readonly json: boolean;
-    };
-
 /** A mistake of the user. The message says how to fix it. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** @throws {UsageError} */
-export function readCommandLine(given: readonly string[]): CommandLine {
+/** What the user asks for. @throws {UsageError} */
+export function readCommandLine(given: readonly string[]) {
   const args = given[0] === '--json' ? [...given.slice(1), '--json'] : given;
   const [first] = args;
   const end = args.indexOf('--'); // after it, everything is a text
   const words = end === -1 ? args : args.slice(0, end);
   const operation = OPERATIONS.find(({ command }) => command === args.slice(0, wordCount(command)).join(' '));
   if (first === undefined || first === 'help' || words.includes('--help') || words.includes('-h'))
-    return { kind: 'help', operation };
-  if (first === '--version') return { kind: 'version' };
+    return { kind: 'help', operation } as const;
+  if (first === '--version') return { kind: 'version' } as const;
   if (first === 'mcp') {
     if (args.length > 1) throw new UsageError('mcp takes no arguments; its settings are environment variables.');
-    return { kind: 'mcp' };
+    return { kind: 'mcp' } as const;
   }
   if (operation === undefined) throw unknownCommand(first);
-  return { kind: 'operation', operation, ...readArguments(operation, args.slice(wordCount(operation.command))) };
+  const read = readArguments(operation, args.slice(wordCount(operation.command)));
+  return { kind: 'operation', operation, ...read } as const;
 }
 
 function readArguments({ command, parameters }: Operation, args: readonly string[]) {

@@ -1,3 +1,4 @@
+import type { ConversationMessage } from '../conversation/index.js';
 import { History } from '../conversation/search/history.js';
 import type {
   CompactParams,
@@ -92,33 +93,9 @@ export const OPERATIONS: readonly Operation[] = [
     run: ({ context }, { conversationId = '', messageId = '', category }, options) =>
       run(context.pin(conversationId, messageId, { category } as PinParams, options)),
   },
-  {
-    command: 'unpin',
-    tool: 'unpin',
-    description: 'Unpin a message',
-    effect: 'writes',
-    parameters: { conversationId, messageId },
-    run: ({ context }, { conversationId = '', messageId = '' }, options) =>
-      run(context.unpin(conversationId, messageId, options)),
-  },
-  {
-    command: 'exclude',
-    tool: 'exclude',
-    description: 'Exclude a message from the summary of a conversation',
-    effect: 'writes',
-    parameters: { conversationId, messageId },
-    run: ({ context }, { conversationId = '', messageId = '' }, options) =>
-      run(context.exclude(conversationId, messageId, options)),
-  },
-  {
-    command: 'include',
-    tool: 'include',
-    description: 'Include an excluded message in the summary again',
-    effect: 'writes',
-    parameters: { conversationId, messageId },
-    run: ({ context }, { conversationId = '', messageId = '' }, options) =>
-      run(context.include(conversationId, messageId, options)),
-  },
+  messageOperation('unpin', 'Unpin a message'),
+  messageOperation('exclude', 'Exclude a message from the summary of a conversation'),
+  messageOperation('include', 'Include an excluded message in the summary again'),
   {
     command: 'memory list',
     tool: 'memory_list',
@@ -162,15 +139,22 @@ export const OPERATIONS: readonly Operation[] = [
   },
 ];
 
+/** An operation that takes a message and nothing more. */
+function messageOperation(method: 'unpin' | 'exclude' | 'include', description: string): Operation {
+  return {
+    command: method,
+    tool: method,
+    description,
+    effect: 'writes',
+    parameters: { conversationId, messageId },
+    run: ({ context }, { conversationId = '', messageId = '' }, options) =>
+      run(context[method](conversationId, messageId, options)),
+  };
+}
+
 /** The result of a call. Calls without one are done. */
 async function run(call: PromiseLike<unknown>): Promise<unknown> {
   return (await call) ?? { success: true };
-}
-
-interface Entry {
-  readonly section: string;
-  readonly id?: string;
-  readonly text: string;
 }
 
 /** The API has no endpoint for messages, so only what the context and the memory hold is searched. */
@@ -183,33 +167,22 @@ async function search(
     context.retrieve(conversationId, options),
     context.memory.list({ workspaceId }, options),
   ]);
-  const texts = (section: string, list: readonly string[]) => list.map((text): Entry => ({ section, text }));
-  const entries: Entry[] = [
-    ...rollingSummary.decisions.map((one) => ({
-      section: 'decision',
-      id: one.id,
-      text: one.reason ? `${one.decision} (${one.reason})` : one.decision,
-    })),
-    ...texts('goal', rollingSummary.goals),
-    ...texts('requirement', rollingSummary.requirements),
-    ...texts('plan', rollingSummary.currentPlan),
-    ...texts('open question', rollingSummary.openQuestions),
-    ...Object.entries(rollingSummary.definitions).map(([term, text]) => ({
-      section: 'definition',
-      text: `${term}: ${text}`,
-    })),
-    ...rollingSummary.importantReferences.map(({ label, value }) => ({
-      section: 'reference',
-      text: `${label} ${value}`,
-    })),
-    ...pinnedMemory.map(({ messageId, content }) => ({ section: 'pinned', id: messageId, text: content })),
-    ...memories.map((item) => ({
-      section: `memory (${item.type})`,
-      id: item.id,
-      text: `${item.key}: ${item.content}`,
-    })),
-  ];
-  const index = new History(entries.map(({ text }) => ({ role: 'user', content: text })));
-  const found = index.search(query, 10);
-  return found.flatMap(({ position }) => entries[position] ?? []);
+  const { goals, requirements, currentPlan, openQuestions, definitions, ...summary } = rollingSummary;
+  const entries: object[] = [];
+  const history: ConversationMessage[] = [];
+  const add = (section: string, text: string, id?: string): void => {
+    entries.push({ section, ...(id !== undefined && { id }), text });
+    history.push({ role: 'user', content: text });
+  };
+  for (const { id, decision, reason } of summary.decisions)
+    add('decision', reason ? `${decision} (${reason})` : decision, id);
+  for (const text of goals) add('goal', text);
+  for (const text of requirements) add('requirement', text);
+  for (const text of currentPlan) add('plan', text);
+  for (const text of openQuestions) add('open question', text);
+  for (const [term, text] of Object.entries(definitions)) add('definition', `${term}: ${text}`);
+  for (const { label, value } of summary.importantReferences) add('reference', `${label} ${value}`);
+  for (const { messageId, content } of pinnedMemory) add('pinned', content, messageId);
+  for (const { type, key, content, id } of memories) add(`memory (${type})`, `${key}: ${content}`, id);
+  return new History(history).search(query, 10).flatMap(({ position }) => entries[position] ?? []);
 }

@@ -1,3 +1,5 @@
+import { isObject } from '../base/objects.js';
+
 /** The longest cell of a table, in characters. `--json` has everything, and all digits. */
 const MAX_CELL = 80;
 
@@ -21,8 +23,8 @@ export function printable(text: string): string {
 }
 
 function blocksOf(heading: string, value: unknown): string[] {
-  if (Array.isArray(value)) return [titled(heading, value.some(isRecord) ? rowsOf(value) : linesOf(value))];
-  if (!isRecord(value)) return [titled(heading, cell(value))];
+  if (Array.isArray(value)) return [titled(heading, value.some(isObject) ? rowsOf(value) : linesOf(value))];
+  if (!isObject(value)) return [titled(heading, cell(value))];
   const fields = Object.entries(value);
   const plain = fields.filter(([, field]) => !isNested(field)).map(([name, field]) => [cell(name), cell(field)]);
   const nested = fields.filter(([, field]) => isNested(field));
@@ -91,9 +93,5 @@ function cut(text: string): string {
 }
 
 function isNested(value: unknown): boolean {
-  return Array.isArray(value) || (isRecord(value) && Object.keys(value).length > 0);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return Array.isArray(value) || (isObject(value) && Object.keys(value).length > 0);
 }
