@@ -5,13 +5,13 @@ import { completionFacts } from '../events/reporter.js';
 import type { ChatCompletionChunk, StreamedChatCompletion } from '../wire/completions.js';
 import { continued, joined, TextPieces } from './pieces.js';
 
-interface Choice {
-  role: string;
-  readonly text: TextPieces;
-  readonly tools: ToolCalls;
+class Choice {
+  role = 'assistant';
+  readonly text = new TextPieces();
+  readonly tools = new ToolCalls();
   /** Fields that the API does not document. */
-  readonly others: Map<string, unknown>;
-  finishReason: string | null;
+  readonly others = new Map<string, unknown>();
+  finishReason: string | null = null;
 }
 
 /** Collects the pieces of a streamed completion, and joins them only on request. */
@@ -87,13 +87,7 @@ export class CompletionAccumulator {
   #choice(index: number): Choice {
     let choice = this.#choices.get(index);
     if (choice === undefined) {
-      choice = {
-        role: 'assistant',
-        text: new TextPieces(),
-        tools: new ToolCalls(),
-        others: new Map(),
-        finishReason: null,
-      };
+      choice = new Choice();
       this.#choices.set(index, choice);
     }
     return choice;
@@ -119,14 +113,16 @@ function addOther({ others, tools }: Choice, name: string, delta: object): void 
 }
 
 /** A tool call whose pieces may still arrive. */
-interface OpenToolCall {
-  /** Its position. */
-  readonly index: number;
-  /** The index that the service sends with it. */
-  readonly sentIndex: unknown;
+class OpenToolCall {
   id: unknown;
-  name: string;
-  hasArguments: boolean;
+  name = '';
+  hasArguments = false;
+
+  /** `index` is its position, `sentIndex` the index that the service sends with it. */
+  constructor(
+    readonly index: number,
+    readonly sentIndex: unknown,
+  ) {}
 }
 
 /**
@@ -147,13 +143,7 @@ class ToolCalls {
   #tidy(piece: Record<string, unknown>): void {
     const { index, id } = piece;
     const part = isObject(piece.function) ? piece.function : {};
-    const call = this.#find(index, id, part.name) ?? {
-      index: this.#count++,
-      sentIndex: index,
-      id: undefined,
-      name: '',
-      hasArguments: false,
-    };
+    const call = this.#find(index, id, part.name) ?? new OpenToolCall(this.#count++, index);
     this.#last.set(index, call);
     call.id ||= id;
     if (call.id) this.#byId.set(call.id, call);
