@@ -31,15 +31,15 @@ export type Run = (keys: string[], args: string[]) => Promise<unknown>;
 
 /** Runs `script` by its hash, or in full if the server does not know it, such as after a restart. */
 export function runnerOf(client: RedisClient, script: string): Run {
-  const { bySha, inFull } = callsOf(client);
+  const evaluate = evaluatorOf(client);
   let sha: Promise<string> | undefined;
   return async (keys, args) => {
     sha ??= hexDigest('SHA-1', script);
     try {
-      return await bySha(await sha, keys, args);
+      return await evaluate('evalsha', await sha, keys, args);
     } catch (error) {
       if (!(error instanceof Error && UNKNOWN_SCRIPT.test(error.message))) throw error;
-      return inFull(script, keys, args);
+      return evaluate('eval', script, keys, args);
     }
   };
 }
@@ -47,33 +47,25 @@ export function runnerOf(client: RedisClient, script: string): Run {
 /** The words of Redis, and of GLIDE. */
 const UNKNOWN_SCRIPT = /^NOSCRIPT|NoScriptError/;
 
-type Evaluate = (script: string, keys: string[], args: string[]) => Promise<unknown>;
+/** Runs a script: with `eval` in full, with `evalsha` by its hash. */
+type Evaluate = (command: 'eval' | 'evalsha', script: string, keys: string[], args: string[]) => Promise<unknown>;
 
-function callsOf(client: RedisClient): { bySha: Evaluate; inFull: Evaluate } {
+function evaluatorOf(client: RedisClient): Evaluate {
   // Users may pass anything.
   const given = client as Partial<IoredisLike & NodeRedisLike & GlideLike> | null | undefined;
   if (typeof given?.eval === 'function' && typeof given.evalSha === 'function') {
     const redis = client as NodeRedisLike; // checked above
-    return {
-      bySha: (sha, keys, args) => redis.evalSha(sha, { keys, arguments: args }),
-      inFull: (text, keys, args) => redis.eval(text, { keys, arguments: args }),
-    };
+    return (command, script, keys, args) =>
+      redis[command === 'eval' ? 'eval' : 'evalSha'](script, { keys, arguments: args });
   }
   if (typeof given?.eval === 'function' && typeof given.evalsha === 'function') {
     const redis = client as IoredisLike; // checked above
-    return {
-      bySha: (sha, keys, args) => redis.evalsha(sha, keys.length, ...keys, ...args),
-      inFull: (text, keys, args) => redis.eval(text, keys.length, ...keys, ...args),
-    };
+    return (command, script, keys, args) => redis[command](script, keys.length, ...keys, ...args);
   }
   if (typeof given?.customCommand === 'function') {
     const glide = client as GlideLike; // checked above
-    const run = (command: string, script: string, keys: string[], args: string[]) =>
-      glide.customCommand([command, script, String(keys.length), ...keys, ...args]);
-    return {
-      bySha: (sha, keys, args) => run('EVALSHA', sha, keys, args),
-      inFull: (text, keys, args) => run('EVAL', text, keys, args),
-    };
+    return (command, script, keys, args) =>
+      glide.customCommand([command.toUpperCase(), script, String(keys.length), ...keys, ...args]);
   }
   throw new ConfigurationError(
     'client must be a client of redis, ioredis, iovalkey or @valkey/valkey-glide: redisLimiter({ client: createClient(), name }).',
