@@ -1,13 +1,9 @@
-import type { ResponseInfo } from '../index.js';
+import type { ChatCompletionChunk, ResponseInfo } from '../index.js';
 import type { ProviderMetadata, ResponseMetadata } from './specification.js';
 
 /** The id, model and time of a completion or a chunk. */
-export function responseMetadataOf(response: {
-  id?: string | undefined;
-  model?: string | undefined;
-  created?: number | undefined;
-}): ResponseMetadata {
-  const { id, model, created } = response;
+export function responseMetadataOf(chunk: Pick<ChatCompletionChunk, 'id' | 'model' | 'created'>): ResponseMetadata {
+  const { id, model, created } = chunk;
   return {
     ...(id !== undefined && { id }),
     ...(model !== undefined && { modelId: model }),

@@ -1,12 +1,9 @@
 import { newToolCallId } from '../base/tool-call-id.js';
 import { ResponseValidationError, type ToolCallDelta } from '../index.js';
+import type { StreamPart } from './specification.js';
 
 /** The parts of a stream about calls of tools, the same in every version of the AI SDK. */
-type ToolPart =
-  | { type: 'tool-input-start'; id: string; toolName: string }
-  | { type: 'tool-input-delta'; id: string; delta: string }
-  | { type: 'tool-input-end'; id: string }
-  | { type: 'tool-call'; toolCallId: string; toolName: string; input: string };
+type ToolPart = Extract<StreamPart<'v4'>, { type: `tool-${string}` }>;
 
 interface ToolInput {
   id: string;

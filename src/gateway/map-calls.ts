@@ -142,13 +142,8 @@ class Batch<Item, Result> {
       outcome = { item, result: await this.call(item, this.#stop.signal) };
     } catch (error) {
       // Anything may be thrown, also nothing. Then `error` would say that the call succeeded.
-      const isError = error instanceof Error;
-      outcome = {
-        item,
-        error: isError
-          ? error
-          : new Error('call threw a value that is not an Error: see error.cause.', { cause: error }),
-      };
+      const message = 'call threw a value that is not an Error: see error.cause.';
+      outcome = { item, error: error instanceof Error ? error : new Error(message, { cause: error }) };
     }
     if (this.#failure === undefined) this.#outcomes.push(outcome);
     this.#wake();

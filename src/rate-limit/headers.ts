@@ -89,6 +89,7 @@ let last: { date: string; time: number | undefined } = { date: '', time: undefin
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const DURATION = /^(?:\d+(?:\.\d+)?(?:ms|[dhms]))+$/;
+const PART = /([\d.]+)(ms|[dhms])/g;
 const ISO_TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)$/;
 
 /**
@@ -102,11 +103,8 @@ function timeOf(text = '', now: number): number | undefined {
     return number < 1e9 ? now + number * 1_000 : number * 1_000;
   }
   if (DURATION.test(text)) {
-    const parts = text.match(/[\d.]+(?:ms|[dhms])/g) ?? [];
-    const length = parts.reduce(
-      (sum, part) => sum + Number.parseFloat(part) * (UNITS[part.replace(/[\d.]+/, '')] ?? 0),
-      0,
-    );
+    let length = 0;
+    for (const [, count, unit = ''] of text.matchAll(PART)) length += Number(count) * (UNITS[unit] ?? 0);
     return Math.min(now + length, MAX_TIME);
   }
   const time = ISO_TIME.test(text) ? Date.parse(text) : parseHttpDate(text);

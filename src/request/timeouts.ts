@@ -113,19 +113,15 @@ export class CallTimeouts {
     this.#exchange = undefined;
     this.check();
     if (this.timeLeft < MIN_ATTEMPT) throw this.#deadlineError();
-    this.#watch(
-      ms,
-      () => {
-        this.#interrupt(this.#timeout('attempt', `The attempt did not finish within its timeout of ${ms} ms.`));
-      },
-      now,
-    );
+    this.#watch(ms, now, () => {
+      this.#interrupt(this.#timeout('attempt', `The attempt did not finish within its timeout of ${ms} ms.`));
+    });
   }
 
   /** Starts the clock of a silent stream; it runs until `stopWatching`. */
   startIdle(): void {
     const ms = this.idle;
-    this.#watch(ms, () => {
+    this.#watch(ms, this.runtime.now(), () => {
       this.#interrupt(this.#timeout('idle', idleMessage(this.#watchdog?.times ?? 0, ms), STREAMING));
     });
   }
@@ -168,7 +164,7 @@ export class CallTimeouts {
     this.#deadlineWatch?.stop();
   }
 
-  #watch(ms: number, onSilence: () => void, now = this.runtime.now()): void {
+  #watch(ms: number, now: number, onSilence: () => void): void {
     this.#watchdog?.stop();
     this.#watchdog = new Watchdog(this.runtime, Math.min(ms, MAX_TIMER), onSilence, now);
   }

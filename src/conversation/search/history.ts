@@ -212,10 +212,7 @@ export class History {
    * is slow; which of them have a word of the query; the scores of blocks of passages, as if each were one text; and the sum of
    * the weights of the terms.
    */
-  #own(
-    terms: readonly Term[],
-    size: number,
-  ): { own: Float64Array; asked: Uint8Array; blocks: Float64Array; all: number } {
+  #own(terms: readonly Term[], size: number) {
     const every = this.#positions.length;
     const average = this.#words / every || 1;
     const own = new Float64Array(size + 2 * MARGIN);

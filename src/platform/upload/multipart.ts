@@ -14,7 +14,7 @@ const USED_UP =
  * a file it does not hold, and undici cannot send it from outside `fetch`.
  */
 export function multipart({ fields }: Form, file: FileContent, listener: ProgressListener): Upload {
-  const boundary = `----context-gateway-${randomHex(16)}`;
+  const boundary = `----context-gateway-${crypto.randomUUID()}`; // unpredictable, so that a file cannot contain it
   const frame = frameOf(fields, file, boundary);
   return {
     contentType: `multipart/form-data; boundary=${boundary}`,
@@ -25,12 +25,7 @@ export function multipart({ fields }: Form, file: FileContent, listener: Progres
 }
 
 /** The bytes before and after those of the file. */
-interface Frame {
-  readonly head: Uint8Array<ArrayBuffer>;
-  readonly tail: Uint8Array<ArrayBuffer>;
-}
-
-function frameOf(fields: Form['fields'], file: FileContent, boundary: string): Frame {
+function frameOf(fields: Form['fields'], file: FileContent, boundary: string) {
   const encoder = new TextEncoder();
   const texts = Object.entries(fields).map(([name, value]) => `${partOf(boundary, name)}\r\n\r\n${value}\r\n`);
   const opening = `${partOf(boundary, 'file')}; filename="${escapeName(file.filename)}"\r\nContent-Type: ${file.type}\r\n\r\n`;
@@ -46,7 +41,7 @@ class MultipartBody implements OutgoingStream {
   #isCancelled = false;
 
   constructor(
-    private readonly frame: Frame,
+    private readonly frame: ReturnType<typeof frameOf>,
     private readonly file: FileContent,
     private readonly listener: ProgressListener,
     private readonly onProgress: (times?: number) => void,
@@ -149,11 +144,4 @@ async function* sourceOf(file: FileContent, failure: (cause: unknown) => Error):
 
 function partOf(boundary: string, name: string): string {
   return `--${boundary}\r\nContent-Disposition: form-data; name="${escapeName(name)}"`;
-}
-
-/** Unpredictable, so that a file cannot contain it. */
-function randomHex(bytes: number): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (byte) => byte.toString(16).padStart(2, '0')).join(
-    '',
-  );
 }
