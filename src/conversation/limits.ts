@@ -9,11 +9,8 @@ export class Background {
   // Created when they are needed: in the global scope of a worker, workerd forbids it.
   #closing: AbortController | undefined;
   #ending: AbortController | undefined;
-  readonly #report: (error: unknown) => void;
 
-  constructor(report: (error: unknown) => void) {
-    this.#report = report;
-  }
+  constructor(private readonly report: (error: unknown) => void) {}
 
   get signal(): AbortSignal {
     this.#closing ??= new AbortController();
@@ -27,7 +24,7 @@ export class Background {
   }
 
   readonly onError = (error: unknown): void => {
-    if (!this.signal.aborted) ignoreErrors(() => this.#report(error));
+    if (!this.signal.aborted) ignoreErrors(() => this.report(error));
   };
 
   /** Makes `idle` wait for a task, whose errors the caller handles. */
@@ -59,23 +56,21 @@ export class Background {
 /** The time limits of a turn, for everything that the turn waits for. */
 export class Limits {
   readonly signal: AbortSignal | undefined;
-  readonly #options: RequestOptions;
   readonly #end: number;
 
-  constructor(options: RequestOptions) {
+  constructor(private readonly options: RequestOptions) {
     this.signal = options.signal;
-    this.#options = options;
     this.#end = systemRuntime.now() + (options.deadline ?? Number.POSITIVE_INFINITY);
   }
 
   /** The limits for one more request. */
   request(): RequestOptions {
-    const { signal, timeout, maxRetries } = this.#options;
+    const { signal, timeout, maxRetries } = this.options;
     return { signal, timeout, maxRetries, deadline: this.#left() };
   }
 
   /** Waits for other work, such as a function of the app's store. An abort or a timeout ends the wait, not the work. */
-  async within<T>(what: string, work: () => T | Promise<T>, longest = this.#options.timeout ?? TIMEOUT): Promise<T> {
+  async within<T>(what: string, work: () => T | Promise<T>, longest = this.options.timeout ?? TIMEOUT): Promise<T> {
     const most = Math.min(longest, this.#left() ?? longest);
     let timer: unknown;
     const late = new Promise<never>((_, reject) => {
@@ -87,7 +82,7 @@ export class Limits {
 
   /** Stores the turn, also one that was stopped: after an abort or the deadline, a few seconds are left for it. */
   async storing<T>(store: (limits: Limits) => Promise<T>): Promise<T> {
-    const { timeout, deadline } = this.#options;
+    const { timeout, deadline } = this.options;
     const { signal } = this;
     const end = new AbortController();
     let timer: unknown;
@@ -110,9 +105,9 @@ export class Limits {
   }
 
   #left(): number | undefined {
-    if (this.#options.deadline === undefined) return undefined;
+    if (this.options.deadline === undefined) return undefined;
     const left = Math.ceil(this.#end - systemRuntime.now());
-    if (left <= 0) throw timeoutError(`The turn took longer than its deadline of ${this.#options.deadline} ms.`);
+    if (left <= 0) throw timeoutError(`The turn took longer than its deadline of ${this.options.deadline} ms.`);
     return left;
   }
 }

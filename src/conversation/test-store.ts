@@ -31,15 +31,8 @@ export async function testStore(store: ConversationStore): Promise<void> {
 /** One conversation of the store. */
 class Talk {
   readonly id = crypto.randomUUID();
-  readonly #store: ConversationStore;
 
-  constructor(store: ConversationStore) {
-    this.#store = store;
-  }
-
-  get savesStates(): boolean {
-    return this.#store.saveState !== undefined;
-  }
+  constructor(readonly tested: ConversationStore) {}
 
   /** Stores texts, and resolves to their ids. */
   append(texts: readonly string[], place: AppendPlace): Promise<string[]> {
@@ -47,8 +40,8 @@ class Talk {
   }
 
   async store(messages: readonly StoredMessage[], place: AppendPlace): Promise<string[]> {
-    if (this.#store.append === undefined) throw new Error('there is no append: your app stores the messages itself');
-    const ids = (await this.#store.append(this.id, messages, place)) ?? undefined;
+    if (this.tested.append === undefined) throw new Error('there is no append: your app stores the messages itself');
+    const ids = (await this.tested.append(this.id, messages, place)) ?? undefined;
     return messages.map(({ id }, at) => String(ids?.[at] ?? id));
   }
 
@@ -64,7 +57,7 @@ class Talk {
   }
 
   async load(): Promise<{ messages: ConversationMessage[]; state: ConversationState | null | undefined }> {
-    const { messages = [], state } = (await this.#store.load(this.id)) ?? {};
+    const { messages = [], state } = (await this.tested.load(this.id)) ?? {};
     const reject = (field: string, message: string): Error =>
       new Error(`load returns a message whose ${field} ${message}`);
     return { messages: messages.map((row) => messageOf(row, reject)), state };
@@ -72,10 +65,6 @@ class Talk {
 
   async texts(): Promise<string> {
     return (await this.load()).messages.map(({ content }) => content).join(' ');
-  }
-
-  async save(state: ConversationState): Promise<void> {
-    await this.#store.saveState?.(this.id, state);
   }
 
   /** Three stored messages, with their ids. */
@@ -187,19 +176,20 @@ const RULES: Readonly<Record<string, (talk: Talk) => Promise<string | undefined>
 
   'load returns the state that saveState got last, unchanged': async (talk) => {
     await talk.three();
-    for (const revision of [1, 2]) await talk.save(stateOf(revision));
+    for (const revision of [1, 2]) await talk.tested.saveState?.(talk.id, stateOf(revision));
     const { state } = await talk.load();
     return state === null || state === undefined
-      ? isSame(undefined, talk.savesStates ? 'a state' : undefined)
+      ? isSame(undefined, talk.tested.saveState && 'a state')
       : isSame(JSON.stringify(sorted(state)), JSON.stringify(sorted(stateOf(2))));
   },
 
   'saveState changes no messages, and append no state': async (talk) => {
-    await talk.save(stateOf(1));
+    const { tested, id } = talk;
+    await tested.saveState?.(id, stateOf(1));
     await talk.three();
     const { state } = await talk.load();
-    if (talk.savesStates && state?.revision !== 1) return `after append, the revision is ${state?.revision}, not 1`;
-    await talk.save(stateOf(2));
+    if (tested.saveState && state?.revision !== 1) return `after append, the revision is ${state?.revision}, not 1`;
+    await tested.saveState?.(id, stateOf(2));
     return isSame(await talk.texts(), 'One. Two. Three.');
   },
 };

@@ -14,17 +14,14 @@ const GRACE = 10;
 
 /** Tracks whether Redis responds. One for each limiter. */
 export class Availability {
-  readonly #runtime: Runtime;
-  readonly #timeout: number;
-  readonly #notify: (event: RedisLimiterEvent) => void;
   #isDown = false;
   #nextTryAt = 0;
 
-  constructor(runtime: Runtime, timeout: number, notify: (event: RedisLimiterEvent) => void) {
-    this.#runtime = runtime;
-    this.#timeout = timeout;
-    this.#notify = notify;
-  }
+  constructor(
+    private readonly runtime: Runtime,
+    private readonly timeout: number,
+    private readonly notify: (event: RedisLimiterEvent) => void,
+  ) {}
 
   /**
    * Returns Redis's response, or `undefined` if there is none or Redis is known to be unavailable. If no call `waits`,
@@ -40,8 +37,8 @@ export class Availability {
     } catch (cause) {
       if (!this.#isDown && waits) {
         this.#isDown = true;
-        this.#nextTryAt = this.#runtime.now() + RETRY_INTERVAL;
-        this.#notify({ type: 'unavailable', cause });
+        this.#nextTryAt = this.runtime.now() + RETRY_INTERVAL;
+        this.notify({ type: 'unavailable', cause });
       }
       return undefined;
     }
@@ -49,27 +46,27 @@ export class Availability {
 
   /** Checks in the background whether Redis is back. */
   #probe(probe: () => Promise<unknown>): void {
-    const now = this.#runtime.now();
+    const now = this.runtime.now();
     if (now < this.#nextTryAt) return;
     this.#nextTryAt = now + ABANDON_AFTER;
     const failed = (): void => {
-      this.#nextTryAt = this.#runtime.now() + RETRY_INTERVAL;
+      this.#nextTryAt = this.runtime.now() + RETRY_INTERVAL;
     };
     const back = (): void => {
       if (!this.#isDown) return;
       this.#isDown = false;
-      this.#notify({ type: 'available' });
+      this.notify({ type: 'available' });
     };
     probe().then(back, failed);
   }
 
   #inTime<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const late = (): void => reject(new Error(`Redis did not respond within ${this.#timeout} ms.`));
-      let timer = this.#runtime.setTimer(() => {
-        timer = this.#runtime.setTimer(late, GRACE);
-      }, this.#timeout);
-      work.then(resolve, reject).finally(() => this.#runtime.clearTimer(timer));
+      const late = (): void => reject(new Error(`Redis did not respond within ${this.timeout} ms.`));
+      let timer = this.runtime.setTimer(() => {
+        timer = this.runtime.setTimer(late, GRACE);
+      }, this.timeout);
+      work.then(resolve, reject).finally(() => this.runtime.clearTimer(timer));
     });
   }
 }

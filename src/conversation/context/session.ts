@@ -6,7 +6,7 @@ import { Limits } from '../limits.js';
 import { badInput, findBadField, timeOf } from '../messages.js';
 import type { ConversationMessage, MessageSource, StoredMessage } from '../model.js';
 import type { TokenCounter } from '../prompt/tokens.js';
-import { History } from '../search/history.js';
+import type { History } from '../search/history.js';
 import {
   type AppendPlace,
   ConversationConflictError,
@@ -29,11 +29,6 @@ const NEW_STATE: ConversationState = {
 
 /** What is loaded of a conversation, and what must be stored. */
 export class Session {
-  readonly id: string;
-  readonly history: History;
-  readonly counter: TokenCounter;
-  readonly #store: ConversationStore;
-  readonly #onError: (error: unknown) => void;
   #state: ConversationState = NEW_STATE;
   /** What the store returned last, and the messages made of it. */
   #rows: readonly unknown[] = [];
@@ -41,20 +36,12 @@ export class Session {
   #lastSave: Promise<void> = Promise.resolve();
 
   constructor(
-    id: string,
-    store: ConversationStore,
-    {
-      counter,
-      timeZone,
-      onError,
-    }: { counter: TokenCounter; timeZone?: string | undefined; onError: (error: unknown) => void },
-  ) {
-    this.id = id;
-    this.history = new History([], timeZone);
-    this.#store = store;
-    this.counter = counter;
-    this.#onError = onError;
-  }
+    readonly id: string,
+    private readonly store: ConversationStore,
+    readonly history: History,
+    readonly counter: TokenCounter,
+    private readonly onError: (error: unknown) => void,
+  ) {}
 
   get state(): ConversationState {
     return this.#state;
@@ -66,7 +53,7 @@ export class Session {
   }
 
   async load(limits: Limits): Promise<void> {
-    const { messages: rows, state } = checkLoaded(await limits.within('store.load', () => this.#store.load(this.id)));
+    const { messages: rows, state } = checkLoaded(await limits.within('store.load', () => this.store.load(this.id)));
     // Copied, because the store may change its array while a turn is made of these messages.
     this.#loaded = rows.map((row, at) => {
       const known = row === this.#rows[at] ? this.#loaded[at] : undefined;
@@ -95,13 +82,13 @@ export class Session {
     const state = { ...this.#state, calibration: this.counter.calibration, revision: revision + 1 };
     this.#state = state;
     this.#lastSave = (isRequestBound() ? Promise.resolve() : this.#lastSave)
-      .then(() => new Limits({}).within('store.saveState', () => this.#store.saveState?.(this.id, state)))
+      .then(() => new Limits({}).within('store.saveState', () => this.store.saveState?.(this.id, state)))
       .catch((error: unknown) => {
         // Otherwise what another process saves meanwhile would look older.
         if (this.#state.revision === state.revision) this.#state = { ...this.#state, revision };
-        this.#onError(error);
+        this.onError(error);
       });
-    await limits.within('store.saveState', () => this.#lastSave).catch(this.#onError);
+    await limits.within('store.saveState', () => this.#lastSave).catch(this.onError);
   }
 
   /**
@@ -110,14 +97,14 @@ export class Session {
    * @throws {ConversationStoreError} when that fails. Then nothing was replaced.
    */
   async append(turn: readonly StoredMessage[], { seen, kept = seen.length }: Seen, limits: Limits): Promise<Appended> {
-    if (this.#store.append === undefined) return { messages: [...turn], removed: [] }; // the app stores its turns
+    if (this.store.append === undefined) return { messages: [...turn], removed: [] }; // the app stores its turns
     const before = seen.slice(0, kept);
     const replaced = seen.slice(kept);
     const place = { after: before.at(-1)?.id, newest: seen.at(-1)?.id };
     let ids: unknown;
     try {
       const copies = turn.map((message) => ({ ...message })); // which a store may freeze, or take apart
-      ids = await limits.within('store.append', () => this.#store.append?.(this.id, copies, place));
+      ids = await limits.within('store.append', () => this.store.append?.(this.id, copies, place));
     } catch (cause) {
       const isLate = APITimeoutError.is(cause); // then it may still be on its way
       const found = isLate ? undefined : await this.#idsOf(turn, place, replaced, limits).catch(() => undefined);
@@ -154,7 +141,7 @@ export class Session {
     replaced: readonly ConversationMessage[],
     limits: Limits,
   ): Promise<(string | undefined)[] | undefined> {
-    const { messages } = checkLoaded(await limits.within('store.load', () => this.#store.load(this.id)));
+    const { messages } = checkLoaded(await limits.within('store.load', () => this.store.load(this.id)));
     const ids = messages.map(idOf);
     const known = new Set<string | undefined>(turn.map(({ id }) => id));
     const gone = new Set(replaced.flatMap(({ id }) => (known.has(id) ? [] : (id ?? []))));
@@ -172,10 +159,10 @@ export class Session {
 
   /** Stores messages as another conversation, with new ids, which `replyTo` and `recalled` name too. Returns the store. */
   async copy(id: string, messages: readonly ConversationMessage[], limits: Limits): Promise<ConversationStore> {
-    if (this.#store.append === undefined) throw new ConfigurationError('fork needs a store with append.');
+    if (this.store.append === undefined) throw new ConfigurationError('fork needs a store with append.');
     const copies = stored(messages.map(({ id: _, ...message }) => message));
     const newIds = new Map(messages.map((message, at) => [message.id, copies[at]?.id]));
-    const excluded = new Set<string | undefined>(this.#store.saveState && this.#state.excluded);
+    const excluded = new Set<string | undefined>(this.store.saveState && this.#state.excluded);
     const isExcluded = messages.map((message) => excluded.has(message.id));
     for (const [at, copy] of copies.entries()) {
       if (copy.replyTo !== undefined) copy.replyTo = newIds.get(copy.replyTo);
@@ -183,11 +170,11 @@ export class Session {
       if (isExcluded[at]) copy.excluded = undefined; // in the state, as here, where `include` finds it
     }
     const place = { after: undefined, newest: undefined };
-    const given = await limits.within('store.append', () => this.#store.append?.(id, copies, place));
+    const given = await limits.within('store.append', () => this.store.append?.(id, copies, place));
     const ids = textsOf(given, copies.length) ?? copies.map((copy) => copy.id);
     const state = { ...NEW_STATE, revision: 1, excluded: ids.filter((_, at) => isExcluded[at]) };
-    if (state.excluded.length > 0) await limits.within('store.saveState', () => this.#store.saveState?.(id, state));
-    return this.#store;
+    if (state.excluded.length > 0) await limits.within('store.saveState', () => this.store.saveState?.(id, state));
+    return this.store;
   }
 
   /** Leaves a message out of prompts and searches, or takes it in again. */
@@ -224,7 +211,7 @@ export class Session {
 
   /** @throws {ConfigurationError} when a turn could not be stored in its place, before anything is sent */
   checkStorable({ seen, kept, isAgain }: Seen & { isAgain?: boolean }): void {
-    if (this.#store.append === undefined) {
+    if (this.store.append === undefined) {
       if (kept !== undefined && isAgain !== true)
         throw new ConfigurationError('To replace messages, the store needs append.');
       return;
@@ -240,7 +227,7 @@ export class Session {
     const [issue] = z.safeParse(stateSchema, state).error?.issues ?? [];
     if (issue === undefined) return true;
     const path = ['state', ...issue.path.map(String)].join('.');
-    this.#onError(
+    this.onError(
       new ConfigurationError(
         `store.load must return the state that store.saveState got, unchanged: ${path} is invalid. The turn continues without the state.`,
       ),

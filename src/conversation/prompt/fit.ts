@@ -211,26 +211,24 @@ function identify(message: ConversationMessage | undefined): string | undefined 
 
 /** The newest messages. Counted from the end, so that messages too old to send are never counted. */
 class Tail {
-  readonly #history: readonly ConversationMessage[];
-  readonly #count: (text: string) => number;
   /** Cumulative tokens of the newest 0, 1, 2, … messages. */
   readonly #sums = [0];
 
-  constructor(history: readonly ConversationMessage[], count: (text: string) => number) {
-    this.#history = history;
-    this.#count = count;
-  }
+  constructor(
+    private readonly history: readonly ConversationMessage[],
+    private readonly count: (text: string) => number,
+  ) {}
 
   /** Without replies that have no text, which a service may reject. */
   messages(start: number): readonly ConversationMessage[] {
-    return this.#history.slice(start).filter(({ content, excluded }) => content.trim() !== '' && excluded !== true);
+    return this.history.slice(start).filter(({ content, excluded }) => content.trim() !== '' && excluded !== true);
   }
 
   /** Old messages are not counted in tokens, because there may be very many. */
   dropped(start: number): Dropped[] {
     const isExcluded = ({ excluded }: ConversationMessage): boolean => excluded === true;
-    const excluded = this.#history.filter(isExcluded).length;
-    const old = start - this.#history.slice(0, start).filter(isExcluded).length;
+    const excluded = this.history.filter(isExcluded).length;
+    const old = start - this.history.slice(0, start).filter(isExcluded).length;
     const dropped: Dropped[] = [
       { section: 'history', messages: old, reason: 'budget' },
       { section: 'history', messages: excluded, reason: 'excluded' },
@@ -240,13 +238,13 @@ class Tail {
 
   /** Stops counting above `most`. */
   tokens(start: number, most = Number.POSITIVE_INFINITY): number {
-    const length = Math.max(0, this.#history.length - start);
+    const length = Math.max(0, this.history.length - start);
     for (let newest = this.#sums.length; newest <= length; newest += 1) {
       const sum = this.#sums[newest - 1] ?? 0;
       if (sum > most) return sum;
-      const message = this.#history.at(-newest);
+      const message = this.history.at(-newest);
       const cost =
-        message === undefined || message.excluded === true ? 0 : messageTokens([asSent(message)], this.#count);
+        message === undefined || message.excluded === true ? 0 : messageTokens([asSent(message)], this.count);
       this.#sums.push(sum + cost);
     }
     return this.#sums[length] ?? 0;
@@ -257,14 +255,14 @@ class Tail {
    * towards the front or is gone.
    */
   find(previous: FitState | undefined): number {
-    let at = Math.min(previous?.start ?? 0, this.#history.length);
-    while (at > 0 && identify(this.#history[at]) !== previous?.first) at -= 1;
+    let at = Math.min(previous?.start ?? 0, this.history.length);
+    while (at > 0 && identify(this.history[at]) !== previous?.first) at -= 1;
     return at;
   }
 
   /** The lowest index from `from` on with which the tail fits. It may be in the middle of a turn. */
   startWithin(room: number, from: number): number {
-    let start = this.#history.length;
+    let start = this.history.length;
     while (start > from && this.tokens(start - 1) <= room) start -= 1;
     return start;
   }
@@ -273,7 +271,7 @@ class Tail {
   cut(least: number, most: number, from: number): number {
     const start = this.startWithin(least, from);
     let turn = Math.max(from, start - 1);
-    while (turn > from && this.#history[turn]?.role !== 'user') turn -= 1;
+    while (turn > from && this.history[turn]?.role !== 'user') turn -= 1;
     return turn < start && this.tokens(turn) <= most ? this.startOfTurn(turn) : this.startOfTurn(start);
   }
 
@@ -283,7 +281,7 @@ class Tail {
    */
   startOfTurn(start: number): number {
     let at = start;
-    while (start > 0 && at < this.#history.length && this.#history[at]?.role !== 'user') at += 1;
+    while (start > 0 && at < this.history.length && this.history[at]?.role !== 'user') at += 1;
     return at;
   }
 }

@@ -73,16 +73,15 @@ export function recall({ messages, coverage }: Found, { query, end, room, count,
 
 /** The recalled part of a prompt, as it grows. */
 export class Recalled {
-  readonly #room: number;
-  readonly #count: (text: string) => number;
   /** In the order of the conversation. */
   readonly #lines: FoundMessage[] = [];
   readonly #found: FoundMessage[] = [];
   tokens: number;
 
-  constructor(room: number, count: (text: string) => number) {
-    this.#room = room;
-    this.#count = count;
+  constructor(
+    private readonly room: number,
+    private readonly count: (text: string) => number,
+  ) {
     this.tokens = count(HEADING) + FRAME_TOKENS;
   }
 
@@ -102,16 +101,16 @@ export class Recalled {
     const at = next === -1 ? this.#lines.length : next;
     const [before, after] = [this.#lines[at - 1], this.#lines[at]];
     // With its line end, which tokenizers join to a full stop.
-    let cost = this.#count(`[${textOf(line)}\n`) + this.#leadTokens(line, before);
+    let cost = this.count(`[${textOf(line)}\n`) + this.#leadTokens(line, before);
     if (after !== undefined) cost += this.#leadTokens(after, line) - this.#leadTokens(after, before);
-    if (this.tokens + cost > this.#room) return;
+    if (this.tokens + cost > this.room) return;
     this.tokens += cost;
     this.#lines.splice(at, 0, line);
     this.#found.push({ ...line, score: Math.round(1000 * line.score) / 1000 });
   }
 
   #leadTokens(line: FoundMessage, before: FoundMessage | undefined): number {
-    return (isGap(line, before) ? GAP_TOKENS : 0) + (isNewDay(line, before) ? this.#count(`[${dateOf(line)},`) : 0);
+    return (isGap(line, before) ? GAP_TOKENS : 0) + (isNewDay(line, before) ? this.count(`[${dateOf(line)},`) : 0);
   }
 }
 

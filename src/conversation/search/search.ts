@@ -13,14 +13,12 @@ export type ConversationSearch = (
 
 /** Searches the history and the lost statements: by words, and with the app's own search. */
 export class Searcher {
-  readonly #search: ConversationSearch | undefined;
-  readonly #onError: (error: unknown) => void;
   readonly #lost = new History();
 
-  constructor(search: ConversationSearch | undefined, onError: (error: unknown) => void) {
-    this.#search = search;
-    this.#onError = onError;
-  }
+  constructor(
+    private readonly ownSearch: ConversationSearch | undefined,
+    private readonly onError: (error: unknown) => void,
+  ) {}
 
   /** What is found for an input. The two user messages before it count, with less weight. */
   async found(
@@ -64,7 +62,7 @@ export class Searcher {
   }
 
   async #idsFrom(query: string, limit: number, { signal }: Limits): Promise<string[]> {
-    const search = this.#search;
+    const search = this.ownSearch;
     if (search === undefined) return [];
     const stop = new AbortController();
     try {
@@ -73,7 +71,7 @@ export class Searcher {
       return found.map(({ id }) => String(id)); // of a database, it may be a number
     } catch (error) {
       if (signal?.aborted === true) throw error;
-      this.#onError(error);
+      this.onError(error);
       return [];
     } finally {
       stop.abort();

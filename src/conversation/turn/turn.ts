@@ -57,7 +57,6 @@ const SMALLER = 0.75;
  * what is found for the input), sends it, stores the reply and the state, and starts a compaction if one is due.
  */
 export class Turns {
-  readonly #options: CheckedOptions;
   readonly background: Background;
   readonly session: Session;
   readonly searcher: Searcher;
@@ -69,15 +68,14 @@ export class Turns {
   #last: Promise<unknown> = Promise.resolve();
   #lastReply: Reply | undefined;
 
-  constructor(options: CheckedOptions) {
+  constructor(private readonly options: CheckedOptions) {
     const { conversationId, store = memoryStore(), context, timeZone } = options;
-    this.#options = options;
     this.background = new Background((error) => options.onError?.(error));
     const { onError } = this.background;
     const counter = new TokenCounter(options.countTokens, onError);
-    this.session = new Session(conversationId, store, { counter, timeZone, onError });
+    this.session = new Session(conversationId, store, new History([], timeZone), counter, onError);
     this.#passed = new History([], timeZone);
-    this.searcher = new Searcher(options.search, this.background.onError);
+    this.searcher = new Searcher(options.search, onError);
     this.service = context && new ServiceContext(context, options, this.session, this.background);
   }
 
@@ -156,7 +154,7 @@ export class Turns {
 
   async build(
     { input, before, seen }: TurnRequest & Partial<Seen>,
-    { max_tokens = this.#options.reserveOutput, instructions = this.#options.instructions }: BuildOptions,
+    { max_tokens = this.options.reserveOutput, instructions = this.options.instructions }: BuildOptions,
     limits: Limits,
     {
       history = this.session.history,
@@ -164,7 +162,7 @@ export class Turns {
       tail,
     }: { history?: History; most?: number; tail?: false } = {},
   ): Promise<BuiltPrompt> {
-    const { contextWindow, budget } = this.#options;
+    const { contextWindow, budget } = this.options;
     if (!Number.isInteger(max_tokens) || max_tokens < 0 || max_tokens >= contextWindow)
       throw badInput('max_tokens', `must be a whole number of tokens below contextWindow, which is ${contextWindow}`);
     const { stale, snapshot, memory } = await this.#current(limits);
@@ -253,7 +251,7 @@ export class Turns {
     { temperature, max_tokens, stream, ...options }: TurnOptions & { stream: boolean },
     limits: Limits,
   ): Promise<{ answer: StreamedChatCompletion | ChatCompletionStream; prompt: BuiltPrompt }> {
-    const { model, gateway } = this.#options;
+    const { model, gateway } = this.options;
     const send = ({ chatMessages: messages }: BuiltPrompt) =>
       // The cast is true: only text is sent, so the documented types are those of the replies.
       (gateway as GatewayClient).chat.completions.create(
