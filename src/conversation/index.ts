@@ -29,17 +29,12 @@ export type {
   TurnInput,
   TurnOptions,
 } from './options.js';
-export {
-  ContextBudgetError,
-  type FitParams,
-  type FitReport,
-  type FitState,
-  type FittedPrompt,
-  fitToBudget,
-} from './prompt/fit.js';
+export { ContextBudgetError } from './prompt/budget-error.js';
+export { estimateTokens } from './prompt/estimate.js';
+export { type FitParams, type FitReport, type FittedPrompt, fitToBudget } from './prompt/fit.js';
 export { sources } from './prompt/recall.js';
 export { renderContext } from './prompt/render.js';
-export { estimateTokens } from './prompt/tokens.js';
+export type { FitState } from './prompt/tail.js';
 export type { ConversationSearch } from './search/search.js';
 export {
   type AppendPlace,
@@ -54,4 +49,5 @@ export {
 } from './store.js';
 export { testStore } from './test-store.js';
 export { type Conversation, createConversation } from './turn/conversation.js';
-export { readTurn, type TurnEvent, toResponse } from './turn/reply.js';
+export { readTurn } from './turn/read-turn.js';
+export { type TurnEvent, toResponse } from './turn/respond.js';

@@ -8,7 +8,7 @@ import type {
   Snapshot,
   StoredMessage,
 } from './model.js';
-import type { FitState } from './prompt/fit.js';
+import type { FitState } from './prompt/tail.js';
 import type { Calibration } from './prompt/tokens.js';
 
 /**

@@ -1,11 +1,13 @@
-import { type ChatMessage, ConfigurationError, ContextGatewayError, type ErrorData } from '../../index.js';
+import { type ChatMessage, ConfigurationError } from '../../index.js';
 import { asSent, checkMessages, hashText } from '../messages.js';
 import type { BuiltPrompt, ContextParts, ConversationMessage, Dropped, PromptMessage, PromptReport } from '../model.js';
 import { type Found, History } from '../search/history.js';
 import { askedAt, MAX_HITS, queryOf } from '../search/search.js';
 import { normalise } from '../search/words.js';
+import { ContextBudgetError } from './budget-error.js';
 import { type Recalled, recall } from './recall.js';
 import { type ContextLine, costsOf, FRAME_TOKENS, linesOf, PREFACE, renderLines, SECTIONS } from './render.js';
+import { type FitState, identify, Tail } from './tail.js';
 import { messageTokens, TokenCounter } from './tokens.js';
 
 /** Arguments of `fitToBudget`. */
@@ -23,14 +25,6 @@ export interface FitParams {
   previous?: FitState | undefined;
   /** With `false`, the newest messages are not sent unchanged, but may be recalled like all others. @default true */
   tail?: boolean | undefined;
-}
-
-/** State that one prompt passes to the next. Plain JSON; pass it unchanged as `previous`. */
-export interface FitState {
-  /** Index of the first message of the history that is sent as it is. */
-  readonly start: number;
-  /** Identifies that message. Its index may change between prompts. */
-  readonly first?: string | undefined;
 }
 
 /** A prompt that fits, and the state with which the next one can start with the same bytes. */
@@ -204,88 +198,6 @@ function asMessages(content: string | undefined): PromptMessage[] {
   return content ? [{ role: 'user', content }] : [];
 }
 
-/** Identifies a message by its id, or else by its text. */
-function identify(message: ConversationMessage | undefined): string | undefined {
-  return message && (message.id ?? hashText(`${message.role} ${message.content}`));
-}
-
-/** The newest messages. Counted from the end, so that messages too old to send are never counted. */
-class Tail {
-  /** Cumulative tokens of the newest 0, 1, 2, … messages. */
-  readonly #sums = [0];
-
-  constructor(
-    private readonly history: readonly ConversationMessage[],
-    private readonly count: (text: string) => number,
-  ) {}
-
-  /** Without replies that have no text, which a service may reject. */
-  messages(start: number): readonly ConversationMessage[] {
-    return this.history.slice(start).filter(({ content, excluded }) => content.trim() !== '' && excluded !== true);
-  }
-
-  /** Old messages are not counted in tokens, because there may be very many. */
-  dropped(start: number): Dropped[] {
-    const isExcluded = ({ excluded }: ConversationMessage): boolean => excluded === true;
-    const excluded = this.history.filter(isExcluded).length;
-    const old = start - this.history.slice(0, start).filter(isExcluded).length;
-    const dropped: Dropped[] = [
-      { section: 'history', messages: old, reason: 'budget' },
-      { section: 'history', messages: excluded, reason: 'excluded' },
-    ];
-    return dropped.filter(({ messages }) => messages !== 0);
-  }
-
-  /** Stops counting above `most`. */
-  tokens(start: number, most = Number.POSITIVE_INFINITY): number {
-    const length = Math.max(0, this.history.length - start);
-    for (let newest = this.#sums.length; newest <= length; newest += 1) {
-      const sum = this.#sums[newest - 1] ?? 0;
-      if (sum > most) return sum;
-      const message = this.history.at(-newest);
-      const cost =
-        message === undefined || message.excluded === true ? 0 : messageTokens([asSent(message)], this.count);
-      this.#sums.push(sum + cost);
-    }
-    return this.#sums[length] ?? 0;
-  }
-
-  /**
-   * Index of the previous prompt's first message. If the app passes only its newest messages, that message has moved
-   * towards the front or is gone.
-   */
-  find(previous: FitState | undefined): number {
-    let at = Math.min(previous?.start ?? 0, this.history.length);
-    while (at > 0 && identify(this.history[at]) !== previous?.first) at -= 1;
-    return at;
-  }
-
-  /** The lowest index from `from` on with which the tail fits. It may be in the middle of a turn. */
-  startWithin(room: number, from: number): number {
-    let start = this.history.length;
-    while (start > from && this.tokens(start - 1) <= room) start -= 1;
-    return start;
-  }
-
-  /** The index from which on the tail has at least `least` tokens, if that is possible with at most `most`. */
-  cut(least: number, most: number, from: number): number {
-    const start = this.startWithin(least, from);
-    let turn = Math.max(from, start - 1);
-    while (turn > from && this.history[turn]?.role !== 'user') turn -= 1;
-    return turn < start && this.tokens(turn) <= most ? this.startOfTurn(turn) : this.startOfTurn(start);
-  }
-
-  /**
-   * The next index that starts a turn, so that no reply is sent without its question, and no result of a tool without
-   * its call.
-   */
-  startOfTurn(start: number): number {
-    let at = start;
-    while (start > 0 && at < this.history.length && this.history[at]?.role !== 'user') at += 1;
-    return at;
-  }
-}
-
 /** The lines of the context, and how many of them fit. */
 class Context {
   readonly #lines: readonly ContextLine[];
@@ -328,33 +240,5 @@ class Context {
 
   #isBeside(start: number): (line: ContextLine) => boolean {
     return ({ messageId }) => (this.#places.get(messageId) ?? -1) < start;
-  }
-}
-
-/** The parts that must not be dropped (instructions, pins, the new input) do not fit in the budget. Nothing was sent. */
-export class ContextBudgetError extends ContextGatewayError {
-  static override readonly errorName: string = 'ContextBudgetError';
-
-  /** Maximum tokens of the prompt. */
-  readonly budget: number;
-  /** Tokens that each required part would take. */
-  readonly tokens: PromptReport['tokens'];
-
-  constructor(budget: number, tokens: PromptReport['tokens']) {
-    super(
-      `The prompt does not fit: instructions (${tokens.instructions}), input (${tokens.input}) and pins (${tokens.context}) take ${tokens.total} tokens of ${budget}. Shorten the input, unpin messages, or raise contextWindow.`,
-    );
-    this.budget = budget;
-    this.tokens = tokens;
-  }
-
-  /** @internal */
-  get errorData(): ErrorData {
-    const message = 'Your message is too long. Shorten it and send it again.';
-    return { status: 413, code: 'context_length_exceeded', message };
-  }
-
-  protected override facts(): Record<string, unknown> {
-    return { budget: this.budget, tokens: this.tokens };
   }
 }

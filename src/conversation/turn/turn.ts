@@ -23,9 +23,11 @@ import type {
   StoredMessage,
 } from '../model.js';
 import type { BuildOptions, CheckedOptions, TurnOptions } from '../options.js';
-import { ContextBudgetError, PromptLayout } from '../prompt/fit.js';
+import { ContextBudgetError } from '../prompt/budget-error.js';
+import { estimateTokens } from '../prompt/estimate.js';
+import { PromptLayout } from '../prompt/fit.js';
 import { storedSources } from '../prompt/recall.js';
-import { estimateTokens, messageTokens, TokenCounter } from '../prompt/tokens.js';
+import { messageTokens, TokenCounter } from '../prompt/tokens.js';
 import { History } from '../search/history.js';
 import { Searcher } from '../search/search.js';
 import { ConversationConflictError, ConversationStoreError, memoryStore } from '../store.js';

@@ -1,0 +1,153 @@
+/**
+ * Estimates the tokens of a text without a tokenizer. It tends to be too high rather than too low. The costs are fitted
+ * to the o200k encoding. For a text of one kind (prose in any script, code, JSON, ids, numbers, emoji, white space), the
+ * estimate is at most 10 % below the exact count. Text in capitals may have twice as many tokens, and Cantonese, whose
+ * characters are rare, a third more.
+ *
+ * @example
+ * ```ts
+ * import { estimateTokens } from 'context-gateway/conversation';
+ * console.log(estimateTokens('The harbour opens at six.'));
+ * ```
+ */
+export function estimateTokens(text: string): number {
+  return Math.ceil(estimate(text));
+}
+
+/** The same, not rounded. */
+export function estimate(text: string): number {
+  const letterCost = isEnglish(text) ? ENGLISH_LETTER : FOREIGN_LETTER;
+  let tokens = 0;
+  for (const piece of text.match(PIECES) ?? []) tokens += cost(piece, letterCost);
+  return tokens;
+}
+
+/**
+ * Runs of Latin letters and digits, runs of other letters, runs of one symbol, and white space. A single space is
+ * skipped, except before a digit, because it belongs to the next token.
+ */
+const PIECES =
+  /(?:[A-Za-z0-9\u00C0-\u024F\u1E00-\u1EFF]|[\u0300-\u036F])+|\s+(?=\d)|\s{2,}|[^\S ]|[\p{L}\p{M}]+|([!-/:-@[-`{-~])\1*|\S/gu;
+
+function cost(piece: string, letterCost: number): number {
+  if (/^[A-Za-z0-9\u00C0-\u024F\u1E00-\u1EFF]/.test(piece)) return latinCost(piece, letterCost);
+  if (/^\s/.test(piece)) return spaceCost(piece);
+  if (/^[!-~]/.test(piece)) return 0.7 + (piece.length - 1) / 4;
+  let tokens = 0;
+  for (const character of piece) tokens += costOf(character.codePointAt(0) ?? 0);
+  return /^\p{L}/u.test(piece) ? Math.max(1, tokens) : tokens;
+}
+
+/** Runs of one character: a tokenizer joins about 90 spaces, or 16 tabs or line ends. */
+function spaceCost(run: string): number {
+  let tokens = 0;
+  for (const [same] of run.matchAll(/(\r\n|\s)\1*/g)) tokens += 0.62 + same.length * (SPACES.get(same.charAt(0)) ?? 1);
+  return Math.max(1, tokens);
+}
+
+const SPACES = new Map([
+  [' ', 1 / 90],
+  ['\t', 1 / 16],
+  ['\n', 1 / 16],
+  ['\u00A0', 1 / 8],
+  ['\u3000', 1 / 16],
+  ['\r', 1 / 8],
+]);
+
+function latinCost(run: string, letterCost: number): number {
+  if (ONE_PART.test(run)) return partCost(run, letterCost);
+  const accents = run.match(/[^A-Za-z0-9]/g)?.length ?? 0;
+  if (accents > 0) return Math.max(1, letterCost * run.length + ACCENT * accents);
+  const parts = run.match(/[A-Z]?[a-z]+|[A-Z]+|\d+/g) ?? [];
+  const mixed = /\d/.test(run) && /[A-Za-z]/.test(run);
+  // Ids: a token covers less than two random characters.
+  if ((mixed && run.length >= 5) || (parts.length > 3 && run.length < parts.length * 2.5)) {
+    return run.length * (/[a-z]/.test(run) ? 0.7 : 0.85);
+  }
+  return parts.reduce((tokens, part) => tokens + partCost(part, letterCost), 0);
+}
+
+/** Most words. */
+const ONE_PART = /^(?:[A-Z]?[a-z]+|[A-Z]+|\d+)$/;
+
+function partCost(part: string, letterCost: number): number {
+  if (/\d/.test(part)) return Math.ceil(part.length / 3);
+  if (/[^aeiouy]{6}/i.test(part)) return part.length / 1.6; // random
+  return letterCost === ENGLISH_LETTER ? Math.ceil(part.length / 6) : Math.max(1, letterCost * part.length);
+}
+
+/** The vocabulary knows English words best. */
+const ENGLISH_LETTER = 0.24;
+const FOREIGN_LETTER = 0.32;
+const ACCENT = 0.52;
+
+/** Whether one of eight words is among the commonest of English. */
+function isEnglish(text: string): boolean {
+  const some = text.length > 2_000 ? text.slice(0, 2_000) : text;
+  const words = some.match(/[A-Za-z\u00C0-\u024F']+/g) ?? [];
+  const common = words.filter((word) => ENGLISH.has(word.toLowerCase())).length;
+  return common * 8 >= words.length;
+}
+
+const ENGLISH = new Set(
+  "a and are be but can for have i if in is it not of on or that the this to was we with you your it's i'm".split(' '),
+);
+
+/** The tokens of a character: of a script that the vocabulary does not know, one for each byte of UTF-8. */
+function costOf(code: number): number {
+  let [low, high] = [0, COSTS.length - 1];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (code <= (COSTS[middle]?.[0] ?? 0)) high = middle;
+    else low = middle + 1;
+  }
+  return COSTS[low]?.[1] ?? 4;
+}
+
+/** The last character of each range, and the tokens of one character in it, with its share of spaces. */
+const COSTS: readonly (readonly [last: number, tokens: number])[] = [
+  [0x2af, 1], // Latin
+  [0x36f, 1.5], // phonetic signs, combining marks
+  [0x3ff, 0.62], // Greek
+  [0x40f, 0.8], // Cyrillic beside Russian
+  [0x44f, 0.4],
+  [0x52f, 1],
+  [0x590, 0.53], // Armenian
+  [0x5c7, 1.6], // Hebrew points, which split words
+  [0x5ff, 0.53], // Hebrew
+  [0x64a, 0.4], // Arabic
+  [0x65f, 1.1], // its vowel signs
+  [0x6c5, 0.8], // Persian, Urdu
+  [0x6cb, 1.1], // Uyghur
+  [0x6d4, 0.75],
+  [0x6ff, 1.1],
+  [0x8ff, 2.2], // Syriac, Thaana, N'Ko
+  [0x9ff, 0.46], // Devanagari, Bengali
+  [0xa7f, 0.77], // Gurmukhi
+  [0xaff, 0.53], // Gujarati
+  [0xb7f, 1.2], // Odia
+  [0xd7f, 0.52], // Tamil, Telugu, Kannada, Malayalam
+  [0xdff, 0.7], // Sinhala
+  [0xe7f, 0.52], // Thai
+  [0xfff, 2], // Lao, Tibetan
+  [0x109f, 0.75], // Burmese
+  [0x10ff, 0.48], // Georgian
+  [0x177f, 3.1], // Hangul in parts, Ethiopic, Cherokee, Canadian syllables, runes
+  [0x17ff, 0.78], // Khmer
+  [0x1fff, 3.1],
+  [0x206f, 1], // punctuation
+  [0x27ff, 2], // symbols
+  [0x2fff, 3], // Braille, Tifinagh, radicals
+  [0x303f, 1], // Chinese punctuation
+  [0x30ff, 0.85], // Japanese
+  [0x4dff, 3],
+  [0x9fff, 0.97], // Chinese
+  [0xabff, 3.1],
+  [0xd7af, 0.92], // Korean
+  [0xfaff, 3],
+  [0xff9f, 1.75], // Arabic forms, variation selectors, full width, half-width kana
+  [0xffff, 2],
+  [0x1efff, 4],
+  [0x1faff, 2.2], // emoji
+  [0x10ffff, 4],
+];

@@ -1,0 +1,96 @@
+import { unlessSilent, withHeartbeats } from '../../base/heartbeats.js';
+import { ignoreErrors } from '../../base/ignore-errors.js';
+import { streamOf } from '../../base/stream-of.js';
+import { type ErrorData, toErrorData, toErrorResponse } from '../../index.js';
+import type { ChatTurn, CompactionReceipt, FoundMessage, ReplyStream } from '../model.js';
+
+/**
+ * What a page learns about a turn, in this order: `recalled` if something was, the `text` in pieces, the `turn` as it
+ * was stored, an `error` if there was one, and the `receipt` of a compaction that ran after it.
+ */
+export type TurnEvent =
+  | { type: 'recalled'; recalled: FoundMessage[] }
+  | { type: 'text'; text: string }
+  | { type: 'turn'; turn: Omit<ChatTurn, 'completion'> }
+  | { type: 'error'; error: ErrorData }
+  | { type: 'receipt'; receipt: CompactionReceipt };
+
+/**
+ * Creates the response for a page, which reads it with `readTurn`: server-sent events, or a JSON error with its status if the
+ * turn fails within eight seconds, before its first text. Reads the reply from its start. If the turn starts a compaction, the
+ * response ends after it. While the model is silent, a comment is sent every eight seconds, so that no proxy ends the response.
+ *
+ * If the page is closed, the reply is stopped, and its text so far is stored. Also pass the signal of the request to the
+ * reply, so that it stops if the page is closed before the first text. With the option `background`, and without that
+ * signal, the reply continues, and a page that is reloaded gets another response.
+ *
+ * A page is not told about problems of your own server: a missing key, a service that cannot be reached. It gets a status
+ * of 500 or more, and `onError` the error.
+ *
+ * @example
+ * ```ts
+ * import { toResponse } from 'context-gateway/conversation';
+ * const response = await toResponse(conversation.stream('The harbour opens at six. When does the harbour open?'));
+ * console.log(response.status, (await response.text()).split('\n')[0]);
+ * ```
+ */
+export async function toResponse(
+  reply: ReplyStream,
+  { onError }: { onError?: ((error: unknown) => void) | undefined } = {},
+): Promise<Response> {
+  const texts = reply[Symbol.asyncIterator]();
+  const tell = (error: unknown): void => {
+    if (toErrorData(error).status >= 500) ignoreErrors(() => onError?.(error));
+  };
+  const first = texts.next();
+  try {
+    await unlessSilent(first);
+  } catch (error) {
+    tell(error);
+    return toErrorResponse(error);
+  }
+  const events = eventsOf(reply, texts, first, tell);
+  first.catch(() => {}); // the page may leave before it reads the events
+  return eventResponse(events, () => texts.return?.());
+}
+
+/** The events for a page. */
+async function* eventsOf(
+  reply: ReplyStream,
+  texts: AsyncIterator<string>,
+  first: Promise<IteratorResult<string>>,
+  onError: (error: unknown) => void,
+): AsyncGenerator<TurnEvent, undefined> {
+  let failure: { error: unknown } | undefined;
+  try {
+    let step = await first;
+    const { recalled = [] } = reply.report ?? {};
+    if (recalled.length > 0) yield { type: 'recalled', recalled };
+    for (; !step.done; step = await texts.next()) yield { type: 'text', text: step.value };
+  } catch (error) {
+    failure = { error };
+    onError(error);
+  }
+  const ended = await reply.final().catch(() => undefined); // with the error of the loop
+  if (ended !== undefined) {
+    const { completion: _, ...turn } = ended;
+    yield { type: 'turn', turn };
+  }
+  if (failure !== undefined) yield { type: 'error', error: toErrorData(failure.error) };
+  const receipt = await reply.receipt();
+  if (receipt !== undefined) yield { type: 'receipt', receipt };
+}
+
+/** A response of server-sent events. `leave` is called if the page leaves. */
+function eventResponse(events: AsyncGenerator<TurnEvent>, leave: () => unknown): Response {
+  const body = streamOf(withHeartbeats(encoded(events)), leave);
+  // Without `no-transform`, middleware that compresses holds the text back; without the last header, nginx does.
+  const cache = { 'cache-control': 'no-store, no-transform', 'x-accel-buffering': 'no' };
+  const headers = { 'content-type': 'text/event-stream', ...cache };
+  return new Response(body, { headers });
+}
+
+async function* encoded(events: AsyncGenerator<TurnEvent>): AsyncGenerator<Uint8Array, undefined> {
+  const encoder = new TextEncoder();
+  for await (const event of events) yield encoder.encode(`data: ${JSON.stringify(event)}\n\n`);
+}
