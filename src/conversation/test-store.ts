@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../index.js';
-import { messageOf } from './context/session.js';
+import { messageOf } from './context/rows.js';
 import type { ConversationMessage, StoredMessage } from './model.js';
 import type { AppendPlace, ConversationState, ConversationStore } from './store.js';
 

@@ -1,6 +1,8 @@
+import { pauses } from '../../base/pauses.js';
 import type { RollingSummary } from '../../index.js';
-import type { LostEntry, SummaryDiff, SummaryEntry } from '../model.js';
+import type { LostEntry, Snapshot, SummaryDiff, SummaryEntry } from '../model.js';
 import { compare, entriesOf, listOf, textsOf } from '../prompt/entries.js';
+import type { History } from '../search/history.js';
 import { normalise } from '../search/words.js';
 
 /** Whether an entry is valid until it is revoked. Goals and plans are not. */
@@ -68,8 +70,28 @@ export function forgetMessage(lost: readonly LostEntry[], content = ''): LostEnt
   return lost.filter(({ text }) => !words.includes(` ${normalise(text)} `));
 }
 
+/** Counts old messages that are not pinned, and of which the summary quotes nothing. An entry counts for the newest message it quotes. */
+export async function countOnlyInHistory({ summary, pins, metadata }: Snapshot, history: History): Promise<number> {
+  const { messages } = history;
+  const origins = new Set<number>();
+  await history.ready();
+  const pause = pauses(); // there may be many entries
+  for (const text of quotesOf(summary)) {
+    const found = history.search(text, ORIGINS);
+    const quoted = found.map(({ position }) => position).filter((at) => quotes(messages[at]?.content ?? '', text));
+    if (quoted.length > 0) origins.add(Math.max(...quoted));
+    await pause();
+  }
+  const pinned = new Set<string | undefined>(pins.map(({ messageId }) => messageId));
+  const old = messages.slice(0, Math.max(0, messages.length - metadata.recentMessageCount));
+  return old.filter(({ id, excluded }, at) => excluded !== true && !origins.has(at) && !pinned.has(id)).length;
+}
+
+/** Messages in which an entry is looked for. */
+const ORIGINS = 3;
+
 /** The texts of all entries of a summary: statements, open questions, references and excerpts. */
-export function quotesOf(summary: RollingSummary): string[] {
+function quotesOf(summary: RollingSummary): string[] {
   const values = listOf(summary.importantReferences).map(({ value }) => value);
   return [...entriesOf(summary).map(({ text }) => text), ...textsOf(summary.openQuestions), ...textsOf(values)];
 }
@@ -78,7 +100,7 @@ export function quotesOf(summary: RollingSummary): string[] {
  * Whether an entry of a summary quotes a message: its words stand in it in the same order. Others may stand between them,
  * because a summary leaves out fillers, reasons and the middle of a long message.
  */
-export function quotes(content: string, entry: string): boolean {
+function quotes(content: string, entry: string): boolean {
   const wanted = normalise(entry).split(' ').filter(Boolean);
   let found = 0;
   for (const word of normalise(content).split(' ')) if (word === wanted[found]) found += 1;

@@ -1,4 +1,3 @@
-import { pauses } from '../../base/pauses.js';
 import { systemRuntime } from '../../base/runtime.js';
 import {
   AuthenticationError,
@@ -18,8 +17,7 @@ import type { CompactionReceipt, CompactionReport, CompactionState, Snapshot } f
 import type { CheckedOptions } from '../options.js';
 import { listOf } from '../prompt/entries.js';
 import { messageTokens } from '../prompt/tokens.js';
-import type { History } from '../search/history.js';
-import { diffSummaries, lostWith, quotes, quotesOf } from './receipt.js';
+import { countOnlyInHistory, diffSummaries, lostWith } from './receipt.js';
 import type { Session } from './session.js';
 
 /** The context for one prompt. */
@@ -321,23 +319,3 @@ function isReceipt(report: CompactionReport): report is CompactionReceipt {
 function tokensOf({ previousTokenCount, newTokenCount }: CompactionResult): CompactionReport['tokens'] {
   return { before: previousTokenCount, after: newTokenCount };
 }
-
-/** Counts old messages that are not pinned, and of which the summary quotes nothing. An entry counts for the newest message it quotes. */
-async function countOnlyInHistory({ summary, pins, metadata }: Snapshot, history: History): Promise<number> {
-  const { messages } = history;
-  const origins = new Set<number>();
-  await history.ready();
-  const pause = pauses(); // there may be many entries
-  for (const text of quotesOf(summary)) {
-    const found = history.search(text, ORIGINS);
-    const quoted = found.map(({ position }) => position).filter((at) => quotes(messages[at]?.content ?? '', text));
-    if (quoted.length > 0) origins.add(Math.max(...quoted));
-    await pause();
-  }
-  const pinned = new Set<string | undefined>(pins.map(({ messageId }) => messageId));
-  const old = messages.slice(0, Math.max(0, messages.length - metadata.recentMessageCount));
-  return old.filter(({ id, excluded }, at) => excluded !== true && !origins.has(at) && !pinned.has(id)).length;
-}
-
-/** Messages in which an entry is looked for. */
-const ORIGINS = 3;

@@ -1,9 +1,8 @@
 import * as z from 'zod/mini';
-import { isObject } from '../../base/objects.js';
 import { isRequestBound, systemRuntime } from '../../base/runtime.js';
 import { APITimeoutError, ConfigurationError } from '../../index.js';
 import { Limits } from '../limits.js';
-import { badInput, findBadField, timeOf } from '../messages.js';
+import { badInput, timeOf } from '../messages.js';
 import type { ConversationMessage, MessageSource, StoredMessage } from '../model.js';
 import type { TokenCounter } from '../prompt/tokens.js';
 import type { History } from '../search/history.js';
@@ -13,10 +12,10 @@ import {
   type ConversationState,
   type ConversationStore,
   ConversationStoreError,
-  type StoredConversation,
-  type StoredRow,
 } from '../store.js';
 import { forgetMessage } from './receipt.js';
+import { checkLoaded, idOf, messageOf, textsOf } from './rows.js';
+import { stateSchema } from './state-schema.js';
 
 const NEW_STATE: ConversationState = {
   format: 1,
@@ -267,76 +266,3 @@ function renamed(sources: readonly MessageSource[], newIds: ReadonlyMap<unknown,
     return id === undefined ? [] : { ...source, id };
   });
 }
-
-/** @throws {ConfigurationError} */
-function checkLoaded(loaded: unknown): StoredConversation {
-  const { messages = [], state } = (loaded ?? {}) as Partial<StoredConversation>;
-  if (isObject(loaded ?? {}) && Array.isArray(messages)) return { messages, state };
-  throw new ConfigurationError(
-    'store.load must return { messages, state }: messages as an array of { role, content }.',
-  );
-}
-
-/** Takes a message as databases give it: with null for what is missing, or 1 for true. `reject` gets what is wrong. */
-export function messageOf(row: StoredRow, reject: (field: string, message: string) => Error): ConversationMessage {
-  const isPlain = Object.hasOwn(Object(row), 'content'); // in some libraries, a row has getters
-  if (isPlain && findBadField(row) === undefined) return row as ConversationMessage; // not copied: there are many
-  const { role, content, id, name, createdAt, excluded, stopped, replyTo, recalled } = Object(row) as StoredRow;
-  const fields = { ...(isPlain && row), role, content, id, name, createdAt, excluded, stopped, replyTo, recalled };
-  const present = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
-  const message = Object.fromEntries(present.map(([name, value]) => [name, converted(name, value)]));
-  const problem = findBadField(message);
-  if (problem !== undefined) throw reject(...problem);
-  return message as unknown as ConversationMessage;
-}
-
-/** Ids that a store returned, as texts, if they can be those of so many messages. */
-function textsOf(ids: unknown, length: number): string[] | undefined {
-  if (!Array.isArray(ids) || ids.length !== length || new Set(ids).size !== length) return undefined;
-  return ids.every((id) => /^(?:string|number|bigint)$/.test(typeof id)) ? ids.map(String) : undefined;
-}
-
-/** The id of a row, as text. */
-function idOf(row: StoredRow): string | undefined {
-  const { id } = Object(row) as StoredRow;
-  return id === null || id === undefined ? undefined : String(id);
-}
-
-function converted(name: string, value: unknown): unknown {
-  if ((name === 'id' || name === 'replyTo') && (typeof value === 'number' || typeof value === 'bigint'))
-    return String(value);
-  if (name === 'createdAt' && typeof value === 'number') return new Date(value);
-  const isFlag = name === 'excluded' || name === 'stopped';
-  return isFlag && (value === 0 || value === 1) ? value === 1 : value;
-}
-
-const stateSchema = /* @__PURE__ */ (() => {
-  const number = z.number(); // finite
-  const count = z.int().check(z.minimum(0));
-  // As the token counter limits them: with another, prompts would exceed the window, or no prompt would fit.
-  const factor = z.optional(z.number().check(z.minimum(0.5), z.maximum(4)));
-  const text = z.string();
-  const part = <Shape extends z.core.$ZodShape>(shape: Shape) => z.optional(z.looseObject(shape));
-  return z.looseObject({
-    format: z.literal(1),
-    revision: number,
-    lost: z.array(z.looseObject({ section: text, text, until: number })),
-    // What the service sends is used without a check of its fields.
-    snapshot: part({
-      summary: z.looseObject({ version: number }),
-      pins: z.array(z.looseObject({})),
-      metadata: z.looseObject({ compressedTokens: number, recentMessageCount: number }),
-      messages: count,
-      readAt: number,
-    }),
-    compaction: z.looseObject({
-      level: z.optional(z.enum(['light', 'deep', 'aggressive'])),
-      tokens: z.optional(number),
-      savedNothing: z.optional(z.boolean()),
-      suspended: part({ until: number, wait: number }),
-    }),
-    calibration: z.looseObject({ latin: factor, eastAsian: factor, other: factor }),
-    layout: part({ start: count, first: z.optional(text) }),
-    excluded: z.array(text),
-  });
-})();

@@ -9,8 +9,9 @@ import {
   type RequestOptions,
   type StreamedChatCompletion,
 } from '../../index.js';
+import { messageOf } from '../context/rows.js';
 import { type CurrentContext, ServiceContext } from '../context/service.js';
-import { type Appended, messageOf, type Seen, Session, stored } from '../context/session.js';
+import { type Appended, type Seen, Session, stored } from '../context/session.js';
 import { Background, Limits } from '../limits.js';
 import { badInput, wellFormed } from '../messages.js';
 import type {
