@@ -77,10 +77,7 @@ export class RedisBucket implements PermitQueue {
     this.#window.release(permit.window, observed, this.#limiter.runtime.now());
     if (observed.rejected === false) this.#accepted += 1;
     const wasHeld = this.#holding.delete(permit);
-    this.#report(wasHeld || observed.rejected ? 0 : REPORT_WITHIN);
-  }
-
-  #report(within: number): void {
+    const within = wasHeld || observed.rejected ? 0 : REPORT_WITHIN;
     this.#reportWithin = Math.min(this.#reportWithin, within);
     this.#stepIn(within);
   }
