@@ -14,7 +14,7 @@ const USED_UP =
  * a file it does not hold, and undici cannot send it from outside `fetch`.
  */
 export function multipart({ fields }: Form, file: FileContent, listener: ProgressListener): Upload {
-  const boundary = `----context-gateway-${crypto.randomUUID()}`; // unpredictable, so that a file cannot contain it
+  const boundary = `----context-gateway-${randomHex(16)}`;
   const frame = frameOf(fields, file, boundary);
   return {
     contentType: `multipart/form-data; boundary=${boundary}`,
@@ -144,4 +144,11 @@ async function* sourceOf(file: FileContent, failure: (cause: unknown) => Error):
 
 function partOf(boundary: string, name: string): string {
   return `--${boundary}\r\nContent-Disposition: form-data; name="${escapeName(name)}"`;
+}
+
+/** Unpredictable, so that a file cannot contain it. `randomUUID` is missing in pages without TLS. */
+function randomHex(bytes: number): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (byte) => byte.toString(16).padStart(2, '0')).join(
+    '',
+  );
 }
