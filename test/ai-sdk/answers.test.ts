@@ -66,7 +66,6 @@ describe('a streamed completion', () => {
   test.each([
     ['v2', { inputTokens: 100, outputTokens: 50, totalTokens: 150, cachedInputTokens: 80, reasoningTokens: 30 }],
     ['v3', { inputTokens: { total: 100, noCache: 20, cacheRead: 80 }, outputTokens: { text: 20, reasoning: 30 } }],
-    ['v4', { inputTokens: { total: 100, noCache: 20, cacheRead: 80 }, outputTokens: { text: 20, reasoning: 30 } }],
   ] as const)('has the cached and reasoning tokens in %s', async (specification, tokens) => {
     const usage = { prompt_tokens: 100, completion_tokens: 50, total_tokens: 150 };
     const details = {
@@ -82,7 +81,6 @@ describe('a streamed completion', () => {
   test.each([
     ['v2', { inputTokens: undefined, outputTokens: undefined, totalTokens: undefined }],
     ['v3', { inputTokens: { total: undefined }, outputTokens: { total: undefined } }],
-    ['v4', { inputTokens: { total: undefined }, outputTokens: { total: undefined } }],
   ] as const)('has undefined tokens in %s, not 0, if none were reported', async (specification, usage) => {
     service.answers(stream(piece('Rhine.', 'stop')));
 
@@ -266,7 +264,6 @@ describe('a failure', () => {
       because: 'a proxy may respond after the work was done',
     },
     { status: 500, body: away, isRetryable: false, because: 'the work may be done' },
-    { status: 502, body: away, isRetryable: false, because: 'the work may be done' },
     { status: 401, body: away, isRetryable: false, because: 'the key stays invalid' },
   ])('a failure with $status is retryable: $isRetryable, because $because', async ({ status, body, isRetryable }) => {
     service.answers(typeof body === 'string' ? text(body, { status }) : json(body, { status }));

@@ -81,6 +81,7 @@ test.each([
   { type: 'image-data', data: IMAGE, mediaType: 'image/png' },
   { type: 'file-data', data: IMAGE, mediaType: 'image/png' },
   { type: 'file', data: { type: 'data', data: IMAGE }, mediaType: 'image/png' },
+  { type: 'image-url', url: 'https://a.test/x.png' },
 ])('an image that a tool returns is sent as one: $type', async (part) => {
   const { model, sent } = modelOf({ content: 'Red.' });
   const output = { type: 'content', value: [{ type: 'text', text: 'The screen:' }, part] };
@@ -89,18 +90,9 @@ test.each([
 
   expect(sent[0]?.at(-1)?.content).toEqual([
     { type: 'text', text: 'The screen:' },
-    { type: 'image_url', image_url: { url: `data:image/png;base64,${IMAGE}` } },
+    { type: 'image_url', image_url: { url: part.url ?? `data:image/png;base64,${IMAGE}` } },
   ]);
   expect(warnings).toEqual([]);
-});
-
-test('an image at a URL that a tool returns is sent as one', async () => {
-  const { model, sent } = modelOf({ content: 'Red.' });
-  const output = { type: 'content', value: [{ type: 'image-url', url: 'https://a.test/x.png' }] };
-
-  await model.doGenerate({ prompt: [asked('Which?'), called('t1'), result('t1', output)] });
-
-  expect(sent[0]?.at(-1)?.content).toEqual([{ type: 'image_url', image_url: { url: 'https://a.test/x.png' } }]);
 });
 
 test('a file that a tool returns and the form does not allow is left out, with a warning', async () => {
