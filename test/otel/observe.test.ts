@@ -52,30 +52,7 @@ describe('the span of a call', () => {
     expect(span.events.map(({ name }) => name)).toEqual(['request', 'response']);
   });
 
-  test('lasts until the end of a stream, and has the time of its first chunk', async () => {
-    const { gateway, spanOf } = await open({ emulator: { pace: { ttft: 30, tokensPerSecond: 200 } } });
-
-    const stream = await gateway.chat.completions.create({ ...ask, stream: true });
-    for await (const _ of stream);
-
-    const span = await spanOf('chat atlas-small');
-    const { 'gen_ai.response.time_to_first_chunk': first, ...attributes } = plain(span.attributes);
-    expect(first).toBeCloseTo((stream.metrics.timeToFirstChunk ?? 0) / 1_000, 4);
-    const { id } = await stream.finalCompletion();
-    expect(attributes).toMatchObject({
-      'gen_ai.request.stream': true,
-      'gen_ai.response.finish_reasons': ['stop'],
-      'gen_ai.response.id': id,
-    });
-    const names = span.events.map(({ name }) => name);
-    expect(names).toEqual(['request', 'response', 'first_chunk']);
-    const at = Number(BigInt(span.events[2]?.timeUnixNano ?? 0) - BigInt(span.startTimeUnixNano)) / 1e6;
-    const duration = Number(BigInt(span.endTimeUnixNano) - BigInt(span.startTimeUnixNano)) / 1e6;
-    expect(at).toBeGreaterThan(0);
-    expect(duration).toBeGreaterThan(at);
-  });
-
-  test('has events for a wait in the queue, a 503 and its retry', async () => {
+  test('has events for a wait in the queue, a 503, its retry and the first chunk', async () => {
     const { gateway, emulator, spanOf } = await open({
       emulator: { limits: { gateway: { requests: 1, windowMs: 800 } } },
     });
@@ -88,14 +65,10 @@ describe('the span of a call', () => {
     expect(span.events.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['queued', 'dequeued', 'request', 'response', 'retry', 'first_chunk']),
     );
-    const retry = span.events.find(({ name }) => name === 'retry');
-    expect(plain(retry?.attributes ?? [])).toMatchObject({
-      'context_gateway.attempt': 1,
-      'context_gateway.reason': '503',
-    });
     const attributes = plain(span.attributes);
     expect(attributes).toMatchObject({ 'http.request.resend_count': 1, 'http.response.status_code': 200 });
     expect(attributes['context_gateway.queue_time']).toBeGreaterThan(0.3);
+    expect(Number(BigInt(span.endTimeUnixNano) - BigInt(span.startTimeUnixNano)) / 1e9).toBeGreaterThan(0.3);
   });
 
   test('is a child of the active span, and its traceparent is sent to the service', async () => {
@@ -109,22 +82,11 @@ describe('the span of a call', () => {
     expect(emulator.requests.at(-1)?.headers.traceparent).toBe(`00-${span.traceId}-${span.spanId}-01`);
   });
 
-  test('does not replace the traceparent and tracestate of the caller', async () => {
-    const { gateway, emulator } = await open();
-    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-
-    await gateway.presets.list({}, { headers: { traceparent, tracestate: 'mine=1' } });
-
-    expect(emulator.requests.at(-1)?.headers).toMatchObject({ traceparent, tracestate: 'mine=1' });
-  });
-
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
   test.each([
     { given: 'no header', headers: {}, sent: 'vendor=1' },
-    {
-      given: 'a traceparent, which may belong to another trace,',
-      headers: { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' },
-      sent: undefined,
-    },
+    { given: 'a traceparent, which may belong to another trace,', headers: { traceparent }, sent: undefined },
+    { given: 'both', headers: { traceparent, tracestate: 'mine=1' }, sent: 'mine=1' },
   ])('sends the tracestate of its trace if the caller gives $given: $sent', async ({ headers, sent }) => {
     const { gateway, emulator } = await open();
     const parent = {
@@ -136,18 +98,9 @@ describe('the span of a call', () => {
 
     await context.with(trace.setSpanContext(context.active(), parent), () => gateway.presets.list({}, { headers }));
 
-    expect(emulator.requests.at(-1)?.headers.tracestate).toBe(sent);
-  });
-
-  test('the span of a call of an error response has the status ERROR, and the HTTP status as its error.type', async () => {
-    const { gateway, spanOf } = await open();
-
-    await gateway.usage.retrieve({ start_date: 'never' }).catch(() => {});
-    await gateway.chat.completions.create({ ...ask, model: 'no-such-model' }).catch(() => {});
-
-    const span = await spanOf('chat no-such-model');
-    expect(span.status.code).toBe(2); // ERROR
-    expect(plain(span.attributes)['error.type']).toBe(String(plain(span.attributes)['http.response.status_code']));
+    const { headers: received } = emulator.requests.at(-1) ?? {};
+    expect(received).toMatchObject(headers);
+    expect(received?.tracestate).toBe(sent);
   });
 
   test('ends once if the reader leaves, the caller aborts or the stream breaks off', async () => {
@@ -187,46 +140,6 @@ describe('the span of a call', () => {
     await flush();
     expect(receiver.spans).toEqual([]);
     expect(emulator.requests.at(-1)?.headers.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
-  });
-});
-
-describe('metrics', () => {
-  test('measure calls, first chunks, tokens, queue times and retries', async () => {
-    const { gateway, emulator, receiver, flush } = await open({
-      emulator: { limits: { gateway: { requests: 1, windowMs: 800 } } },
-    });
-    emulator.faults.add({ match: { path: '/v1/chat/completions' }, respond: { status: 503 } });
-    await gateway.presets.list();
-    const stream = await gateway.chat.completions.create({ ...ask, stream: true });
-    const { usage } = await stream.finalCompletion();
-
-    await flush();
-    const named = new Map(receiver.metrics.map((metric) => [metric.name, metric]));
-    const points = (name: string) => {
-      const metric = named.get(name);
-      return (metric?.histogram ?? metric?.sum)?.dataPoints ?? [];
-    };
-    expect([...named.keys()].sort()).toEqual([
-      'context_gateway.client.call.duration',
-      'context_gateway.client.queue.duration',
-      'context_gateway.client.retries',
-      'gen_ai.client.operation.duration',
-      'gen_ai.client.operation.time_to_first_chunk',
-      'gen_ai.client.token.usage',
-    ]);
-    expect(points('context_gateway.client.call.duration')).toHaveLength(2);
-    expect(points('gen_ai.client.operation.duration').map(({ count }) => Number(count))).toEqual([1]);
-    const tokens = points('gen_ai.client.token.usage').map(({ attributes, sum }) => [
-      plain(attributes)['gen_ai.token.type'],
-      sum,
-    ]);
-    expect(tokens).toEqual([
-      ['input', usage?.prompt_tokens],
-      ['output', usage?.completion_tokens],
-    ]);
-    expect(
-      points('context_gateway.client.retries').map(({ attributes }) => plain(attributes)['context_gateway.reason']),
-    ).toEqual(['503']);
   });
 });
 

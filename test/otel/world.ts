@@ -37,7 +37,6 @@ export async function observedWorld(
     tracerProvider,
     meterProvider,
     stop,
-    tracer: tracerProvider.getTracer('the program'),
     /** Runs inside a span of the program, as framework instrumentations do. */
     inSpan: <T>(name: string, work: () => Promise<T>): Promise<T> => {
       const span = tracerProvider.getTracer('the program').startSpan(name);
