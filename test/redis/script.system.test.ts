@@ -112,7 +112,7 @@ describe.skipIf(missing)('a step', () => {
     expect(half + end).toBe(50);
   });
 
-  test('a step that was delayed grants nothing after its timeout, and its times have passed', async () => {
+  test('a step that was delayed beyond its timeout grants nothing, and its times have passed', async () => {
     const process = processOf('one');
     const late = await process.step(10, {
       ...{ sentAt: now - 2_000, limit: 100, remaining: 40, resetAfter: 5_000, retryAfter: 2_500 },
@@ -120,14 +120,8 @@ describe.skipIf(missing)('a step', () => {
 
     expect(late).toMatchObject({ granted: 0, resetAfter: 3_000, retryAfter: 500 });
     now += 500;
-    expect(await process.step(10, { sentAt: now - 499 })).toMatchObject({ granted: 1 });
-  });
-
-  test('a step that arrives before its timeout grants what it asks for', async () => {
-    const process = processOf('one');
-
-    expect((await process.step(10, { sentAt: now - 500 })).granted).toBe(10);
-    expect((await process.step(10, { sentAt: now - 501 })).granted).toBe(0);
+    expect(await process.step(10, { sentAt: now - 501 })).toMatchObject({ granted: 0 });
+    expect(await process.step(10, { sentAt: now - 500 })).toMatchObject({ granted: 1 });
   });
 
   test('takes a delayed response with a later end for the same window', async () => {
