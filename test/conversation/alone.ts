@@ -12,21 +12,22 @@ export const user = (content: string, more: Partial<ConversationMessage> = {}): 
   ...more,
 });
 
-/** A conversation without a service, in a small window. */
+/** A conversation without a service, in a small window, on a store of its own unless it gets one. */
 export function alone(history: readonly ConversationMessage[], more: Partial<ConversationOptions> = {}) {
   const world = chatWorld();
+  const store = memoryStore({ talk: history });
   const conversation = createConversation({
     gateway: world.gateway,
     conversationId: 'talk',
     model: 'atlas-small',
     contextWindow: 700,
     reserveOutput: 50,
-    store: memoryStore({ talk: history }),
+    store,
     ...more,
   });
   const recalledFor = async (input: string): Promise<string> =>
     (await conversation.buildMessages(input)).recalled?.content ?? '';
-  return { ...world, conversation, recalledFor };
+  return { ...world, store, conversation, recalledFor };
 }
 
 export const refusal = (status: number) => Response.json({ error: { message: 'No.', type: 'x' } }, { status });

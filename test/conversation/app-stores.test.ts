@@ -1,16 +1,10 @@
 import { PGlite } from '@electric-sql/pglite';
-import {
-  ConversationConflictError,
-  type ConversationStore,
-  createConversation,
-  memoryStore,
-} from 'context-gateway/conversation';
+import { type ConversationStore, createConversation, memoryStore, testStore } from 'context-gateway/conversation';
 import Database from 'libsql';
 import { afterAll, describe, expect, test } from 'vitest';
 import { postgresStore, TABLES } from '../../examples/apps/support-chat/postgres-store.js';
 import { sqliteStore } from '../../examples/apps/support-chat/sqlite-store.js';
 import { AT_LENGTH } from '../helpers/endurance.js';
-import { failureOf } from '../helpers/service.js';
 import { chatWorld } from './world.js';
 
 const sqlite = new Database(':memory:');
@@ -36,45 +30,12 @@ if (postgres !== undefined) {
 }
 
 describe.each(stores)('a store in %s', (name, open) => {
-  const id = `it's ${name}`;
-  const message = (id: string, content = `The "${id}" 💡`) => ({ id, role: 'user', content, createdAt: '2026-05-03' });
-
-  test('returns what was stored, in order, and replaces what stood behind a message', async () => {
-    const store = await open();
-    expect((await store.load(id))?.messages ?? []).toEqual([]);
-
-    await store.append(id, [message('a'), message('b')], { after: undefined, newest: undefined });
-    await store.append(id, [message('c'), message('d')], { after: 'b', newest: 'b' });
-    await store.append('another', [message('b')], { after: undefined, newest: undefined });
-    await store.append(id, [message('e')], { after: 'b', newest: 'd' });
-
-    expect((await store.load(id))?.messages).toEqual([message('a'), message('b'), message('e')]);
-    expect((await store.load('another'))?.messages).toEqual([message('b')]);
-    await store.append('another', [message('z')], { after: undefined, newest: 'b' });
-    expect((await store.load('another'))?.messages).toEqual([message('z')]);
-  });
-
-  test.each([
-    { after: 'b', newest: 'b', because: 'a turn after one of another process' },
-    { after: 'a', newest: 'b', because: 'an edit after a turn of another process' },
-    { after: undefined, newest: undefined, because: 'the first turn, when there is one already' },
-    { after: 'gone', newest: 'theirs', because: 'an edit of a message, if the one before was deleted' },
-  ])('rejects $because, and changes nothing', async (place) => {
-    const store = await open();
-    const talk = `${id}, newest ${place.newest} after ${place.after}`;
-    await store.append(talk, [message('a'), message('b')], { after: undefined, newest: undefined });
-    await store.append(talk, [message('theirs')], { after: 'b', newest: 'b' });
-
-    const error = await failureOf((async () => store.append(talk, [message('x'), message('y')], place))());
-
-    expect(error).toBeInstanceOf(ConversationConflictError);
-    expect((await store.load(talk))?.messages).toEqual([message('a'), message('b'), message('theirs')]);
-  });
+  test('keeps every rule', async () => testStore(await open()));
 
   test('keeps a conversation: turns, an edit, another reply, and its state, for an object per request', async () => {
     const world = chatWorld();
     const store = await open();
-    const options = { gateway: world.gateway, model: 'atlas-small', conversationId: `talk in ${name}`, store };
+    const options = { gateway: world.gateway, model: 'atlas-small', conversationId: `it's a talk in ${name}`, store };
     const talk = () => createConversation(options);
     world.emulator.chat.on('harbour', 'At six.');
     world.emulator.chat.on('ferry', 'At nine.');
@@ -85,7 +46,7 @@ describe.each(stores)('a store in %s', (name, open) => {
     world.emulator.chat.on('ferry', 'At ten.');
     await talk().regenerate().final();
 
-    const loaded = await store.load(`talk in ${name}`);
+    const loaded = await store.load(`it's a talk in ${name}`);
     expect(loaded?.messages.map(({ content }) => content)).toEqual(['When does the ferry leave?', 'At ten.']);
     expect(loaded?.state).toMatchObject({ format: 1, revision: 4 });
   });

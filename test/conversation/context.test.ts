@@ -6,7 +6,7 @@ import {
   InternalServerError,
   RequestValidationError,
 } from 'context-gateway';
-import { createConversation } from 'context-gateway/conversation';
+import { type Conversation, createConversation } from 'context-gateway/conversation';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { failureOf } from '../helpers/service.js';
 import { metadata, pin } from './samples.js';
@@ -55,17 +55,13 @@ describe('the context', () => {
     expect(world.count('context')).toBe(2);
   });
 
-  test.each([
-    { what: 'pin', change: (c: ReturnType<ReturnType<typeof chatWorld>['open']>) => c.pin('m1') },
-    { what: 'exclude', change: (c: ReturnType<ReturnType<typeof chatWorld>['open']>) => c.exclude('m1') },
-    { what: 'include', change: (c: ReturnType<ReturnType<typeof chatWorld>['open']>) => c.include('m1') },
-    {
-      what: 'remember',
-      change: (c: ReturnType<ReturnType<typeof chatWorld>['open']>) =>
-        c.remember({ type: 'fact', key: 'k', content: 'c' }),
-    },
-    { what: 'refresh', change: (c: ReturnType<ReturnType<typeof chatWorld>['open']>) => c.refresh() },
-  ])('is read again after $what', async ({ change }) => {
+  test.each<[string, (talk: Conversation) => unknown]>([
+    ['pin', (talk) => talk.pin('m1')],
+    ['exclude', (talk) => talk.exclude('m1')],
+    ['include', (talk) => talk.include('m1')],
+    ['remember', (talk) => talk.remember({ type: 'fact', key: 'k', content: 'c' })],
+    ['refresh', (talk) => talk.refresh()],
+  ])('is read again after %s', async (_, change) => {
     const world = chatWorld({ messages: smallTalk(4) });
     const conversation = world.open();
     await conversation.buildMessages('One?');
@@ -128,27 +124,18 @@ describe('the context', () => {
     expect(report).toMatchObject({ stale: true, included: [] });
   });
 
-  test.each(['context', 'gateway'] as const)(
-    'and the gateway name their own credential after a 401: %s',
-    async (area) => {
-      const world = chatWorld();
-      world.onRequest(({ url }) =>
-        url.includes(area === 'context' ? '/api/' : '/v1/')
-          ? Response.json(area === 'context' ? { success: false, error: 'No.' } : { error: { message: 'No.' } }, {
-              status: 401,
-            })
-          : undefined,
-      );
+  test.each([
+    { area: 'context', path: '/api/', body: { success: false, error: 'No.' }, names: /sessionToken/ },
+    { area: 'gateway', path: '/v1/', body: { error: { message: 'No.' } }, names: /apiKey/ },
+  ])('and the gateway name their own credential after a 401: $area', async ({ area, path, body, names }) => {
+    const world = chatWorld();
+    world.onRequest(({ url }) => (url.includes(path) ? Response.json(body, { status: 401 }) : undefined));
 
-      const error = await failureOf(world.open().send('Hello?'));
+    const error = await failureOf(world.open().send('Hello?'));
 
-      expect(error).toBeInstanceOf(AuthenticationError);
-      expect(error).toMatchObject({
-        area,
-        message: expect.stringMatching(area === 'context' ? /sessionToken/ : /apiKey/),
-      });
-    },
-  );
+    expect(error).toBeInstanceOf(AuthenticationError);
+    expect(error).toMatchObject({ area, message: expect.stringMatching(names) });
+  });
 
   test('is not awaited after an abort', async () => {
     const world = chatWorld();
@@ -191,18 +178,12 @@ describe('a conversation', () => {
     },
     { options: { contextWindow: 1.5 }, says: 'contextWindow must be a whole number' },
     { options: { compaction: 75 }, says: 'compaction must be a share of the budget' },
-    {
-      options: { compaction: true },
-      says: 'compaction must be a share of the budget, above 0 and at most 1, or false',
-    },
     { options: { contextWindw: 100 }, says: 'contextWindw is unknown; expected one of gateway, model, ' },
     { options: { contextwindow: 100 }, says: 'contextwindow is unknown; did you mean contextWindow?' },
-    { options: { history: [] }, says: 'history is unknown; expected one of gateway, model, ' },
     { options: { countTokens: 4 }, says: 'countTokens must be a function' },
     { options: { instructions: Object.create(null) }, says: 'instructions must be a string' },
     { options: { onContextError: Object.create(null) }, says: "onContextError must be 'throw' or 'skip'" },
     { options: { store: {} }, says: 'store must have load' },
-    { options: { store: Symbol('store') }, says: 'store must have load' },
     { options: { store: { load: () => undefined, append: 1 } }, says: 'may have append and saveState' },
   ])('a conversation with $options is rejected: $says', ({ options, says }) => {
     const { gateway, context } = chatWorld();
@@ -211,10 +192,6 @@ describe('a conversation', () => {
 
     expect(open).toThrow(ConfigurationError);
     expect(open).toThrow(says);
-  });
-
-  test('may have an id that looks like a negative number', () => {
-    expect(chatWorld().open({ conversationId: '-1' }).id).toBe('-1');
   });
 
   test('is rejected without options', () => {
@@ -230,14 +207,21 @@ describe('a conversation', () => {
     { input: { role: 'user', content: 'x' }, says: 'input: must be a text, or an array' },
     { input: [{ role: 'user', content: [{ type: 'text', text: 'x' }] }], says: 'input[0].content: must be a string' },
     { input: [{ role: 'system', content: 'Obey.' }], says: 'pass a system message as instructions' },
-  ])('rejects the input $input before anything is sent: $says', async ({ input, says }) => {
+    { input: [{ role: 'user', content: 'x', id: 3 }], says: 'input[0].id: must be a string' },
+    { input: [{ role: 'user', content: 'x', name: null }], says: 'input[0].name: must be a string' },
+    { input: [{ role: 'user', content: 'x', createdAt: 'soon' }], says: 'input[0].createdAt: must be a Date' },
+    { input: [{ role: 'user', content: 'x', excluded: 1 }], says: 'input[0].excluded: must be a boolean' },
+  ])('rejects the input $input before anything is sent or stored: $says', async ({ input, says }) => {
     const world = chatWorld();
+    const conversation = world.open();
 
-    const error = await failureOf(world.open().send(input as never));
-
-    expect(error).toBeInstanceOf(RequestValidationError);
-    expect(error).toMatchObject({ message: expect.stringContaining(says) });
+    for (const act of [() => conversation.send(input as never), () => conversation.record(input as never)]) {
+      const error = await failureOf((async () => act())());
+      expect(error).toBeInstanceOf(RequestValidationError);
+      expect(error).toMatchObject({ message: expect.stringContaining(says) });
+    }
     expect(world.count('context')).toBe(0);
+    expect(await world.stored()).toEqual([]);
   });
 
   test.each([Number.NaN, -5, 128_000, '9'])('rejects max_tokens %s', async (max_tokens) => {
@@ -255,8 +239,6 @@ describe('a conversation', () => {
   test.each([
     { loaded: [], because: 'an array' },
     { loaded: 'talk', because: 'a text' },
-    { loaded: { messages: [{ role: 'user' }] }, because: 'a message without text' },
-    { loaded: { messages: [{ role: 'system', content: 'Obey.' }] }, because: 'a system message' },
   ])('fails every turn with a store that returns $because', async ({ loaded }) => {
     const world = chatWorld();
     const conversation = world.open({ store: { load: () => loaded as never } });
@@ -264,7 +246,7 @@ describe('a conversation', () => {
     for (let turn = 0; turn < 2; turn += 1) {
       const error = await failureOf(conversation.send('Hello?'));
       expect(error).toBeInstanceOf(ConfigurationError);
-      expect(error).toMatchObject({ message: expect.stringMatching(/^store\.load(?: must return|: messages\[0\]\.)/) });
+      expect(error).toMatchObject({ message: expect.stringMatching(/^store\.load must return/) });
     }
     expect(world.count('chat')).toBe(0);
   });

@@ -26,16 +26,6 @@ export const CORPUS: Readonly<Record<string, readonly string[]>> = {
     'すみません、ちょっとわからないんですけど、このボタンを押すとどうなりますか？',
   ],
   code: [
-    `export async function retry<T>(work: () => Promise<T>, { attempts = 3, delay = 250 }: RetryOptions = {}): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (attempt >= attempts) throw error;
-      await new Promise((resolve) => setTimeout(resolve, delay * 2 ** (attempt - 1)));
-    }
-  }
-}`,
     `def normalise(rows: list[dict], *, key: str = "id") -> dict[str, dict]:
     """Index rows by key; later rows win."""
     result = {}
@@ -83,31 +73,5 @@ int main(int argc, char **argv) { printf("%08x\\n", rotl32(0xdeadbeef, argc)); r
     '🎉🚢⚓️🌊 Great news!!! 😀😂🤣 We shipped 🚀🚀🚀 thanks 🙏🏽 team 👩‍💻👨‍🔧👨‍👩‍👧‍👦 ❤️‍🔥',
     '👍 👎 👀 ✅ ❌ ⚠️ 🇳🇴 🇯🇵 🇧🇷 🏳️‍🌈 1️⃣ 2️⃣ 3️⃣ ☕ ☀️ ❄️ ♻️ ➡️ ⬅️',
     '(╯°□°)╯︵ ┻━┻ ¯\\_(ツ)_/¯ ʕ•ᴥ•ʔ ✨ ★★★☆☆ ── ▓▓▓▓░░░░ ∑∆√∞≠≤≥ → ← ↑ ↓ € £ ¥ ½ ² ™',
-  ],
-};
-
-/** Kinds of text that the estimate was not tuned for. It must be as accurate for them. */
-export const OTHERS: Readonly<Record<string, readonly string[]>> = {
-  French: [
-    "Nous avons décidé de conserver l'ancien horaire jusqu'à l'achèvement de la nouvelle rampe, parce que les équipages n'ont pas été prévenus à temps.",
-  ],
-  Spanish: [
-    'Acordamos mantener el horario antiguo hasta que se terminen las obras; nadie debería esperar más de veinte minutos en el muelle.',
-  ],
-  Polish: [
-    'Postanowiliśmy przełożyć spotkanie na przyszły wtorek, ponieważ dokumentacja nie została jeszcze ukończona.',
-  ],
-  Turkish: [
-    'Toplantıyı gelecek salıya ertelemeye karar verdik, çünkü belgeler henüz hazır değil ve kimse değişikliklerden haberdar edilmedi.',
-  ],
-  Chinese: ['我们决定把会议推迟到下周二，因为文件还没有准备好！请在周四之前分享材料，并检查服务器为什么没有响应？'],
-  Korean: ['자료가 아직 준비되지 않아서 회의를 다음 주 화요일로 연기하기로 결정했습니다. 목요일까지 공유해 주세요.'],
-  Arabic: ['قررنا تأجيل الاجتماع إلى يوم الثلاثاء القادم لأن الوثائق ليست جاهزة بعد.'],
-  Hindi: ['हमने बैठक को अगले मंगलवार तक टालने का फैसला किया है क्योंकि दस्तावेज़ अभी तैयार नहीं हैं।'],
-  Greek: ['Αποφασίσαμε να αναβάλουμε τη συνάντηση για την επόμενη Τρίτη, επειδή τα έγγραφα δεν είναι ακόμη έτοιμα.'],
-  Thai: ['เราตัดสินใจเลื่อนการประชุมไปเป็นวันอังคารหน้าเพราะเอกสารยังไม่พร้อม'],
-  Hebrew: ['החלטנו לדחות את הפגישה ליום שלישי הבא כי המסמכים עדיין לא מוכנים.'],
-  markdown: [
-    '## Plan\n\n- **Must**: keep `maxAge` at 30 s\n- [ ] ask *Mia*\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> quoted\n\n```sh\nnpm ci && npm test\n```\n',
   ],
 };

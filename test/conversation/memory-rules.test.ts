@@ -1,9 +1,8 @@
-import { contextMiddleware } from 'context-gateway/ai-sdk';
 import { type ConversationOptions, fitToBudget, memoryStore, sources } from 'context-gateway/conversation';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { failureOf } from '../helpers/service.js';
 import { alone, refusal, user } from './alone.js';
-import { decision, memory, metadata, pin, summary } from './samples.js';
+import { compacted, decision, memory, metadata, pin, summary } from './samples.js';
 import { cannedContext, chatWorld, smallTalk } from './world.js';
 
 describe('the memory of a conversation', () => {
@@ -22,47 +21,15 @@ describe('the memory of a conversation', () => {
     expect(text.length).toBeLessThan(2000);
   });
 
-  test('searches every message, however many', async () => {
-    const history = [user('The key of the crane hangs behind the atlas.'), ...smallTalk(10_000)];
-
-    const { recalledFor } = alone(history);
-
-    expect(await recalledFor('Where does the key of the crane hang?')).toContain('behind the atlas');
-  });
-
-  test.each([
-    { asked: 'What did I say on May 4th about the speech?', because: 'a month and an ordinal' },
-    { asked: '5月4日我说了什么演讲？', because: 'a Chinese date' },
-    { asked: 'What did Ingrid say about a speech?', because: 'a speaker' },
-  ])('finds a message by its date and its speaker: $because', async ({ asked }) => {
+  test('finds a message by its date and its speaker', async () => {
     const { recalledFor } = alone([
       ...smallTalk(20).map((message) => ({ ...message, createdAt: '2026-05-01T10:00:00Z' })),
-      user('I am nervous before my 演讲, my speech.', { createdAt: '2026-05-04T10:00:00Z', name: 'Ingrid' }),
+      user('I am nervous.', { createdAt: '2026-05-04T10:00:00Z', name: 'Ingrid' }),
       ...smallTalk(80, 20).map((message) => ({ ...message, createdAt: '2026-05-09T10:00:00Z' })),
     ]);
 
-    expect(await recalledFor(asked)).toContain('[4 May 2026, Ingrid] I am nervous');
-  });
-
-  test.each([
-    'Please tell me our deadline',
-    'Write a mail that mentions our deadline',
-    'Our deadline, again.',
-    'deadline？',
-  ])('is searched for every input, also "%s"', async (input) => {
-    const { recalledFor } = alone([user('Our deadline is the ninth of March.'), ...smallTalk(80)]);
-
-    expect(await recalledFor(input)).toContain('the ninth of March');
-  });
-
-  test.each([
-    { said: '我们把发票存在奥斯陆。', asked: '发票存在哪里？' },
-    { said: '請求書はオスロに保管します。', asked: '請求書はどこに保管しますか？' },
-    { said: 'Wir bewahren die Rechnungen in Oslo auf.', asked: 'Schreib mir, wo die Rechnungen sind' },
-  ])('finds "$said" for "$asked"', async ({ said, asked }) => {
-    const { recalledFor } = alone([user(said), ...smallTalk(80)]);
-
-    expect(await recalledFor(asked)).toContain(said);
+    for (const asked of ['What was said on May 4th?', 'What did Ingrid say?'])
+      expect(await recalledFor(asked)).toContain('[4 May 2026, Ingrid] I am nervous');
   });
 
   test('a sentence that was said eight times is one source, but each time it is recalled with its day', async () => {
@@ -80,15 +47,6 @@ describe('the memory of a conversation', () => {
     expect(recalled?.content.match(/\[\d May 2026, user\] I ran/g)).toHaveLength(8);
   });
 
-  test.each(['Thanks!', 'Go on', 'OK, yes.'])(
-    'recalls nothing for an input without a rare term: "%s"',
-    async (input) => {
-      const { recalledFor } = alone([user('Thanks for the yes: go on, it is OK.'), ...smallTalk(80)]);
-
-      expect(await recalledFor(input)).toBe('');
-    },
-  );
-
   test('counts the two user messages before the input, with less weight', async () => {
     const { recalledFor } = alone([
       user('The crane of pier 3 is painted blue.'),
@@ -98,25 +56,6 @@ describe('the memory of a conversation', () => {
     ]);
 
     expect(await recalledFor('Which pier, and which colour?')).toContain('painted blue');
-  });
-
-  test('stands after the newest messages, so that nine of ten prompts begin with the bytes of the one before', async () => {
-    const world = alone([], { contextWindow: 1400 });
-    let before: string[] = [];
-    let stable = 0;
-    for (let turn = 0; turn < 100; turn += 1) {
-      const { chatMessages, recalled } = await world.conversation.buildMessages(
-        `What about remark ${turn % 7} of pier ${turn}?`,
-      );
-      const now = chatMessages.map((message) => JSON.stringify(message));
-      stable += Number(before.every((message, at) => message === now[at]));
-      before = now.slice(0, recalled === undefined ? -1 : -2);
-      await world.conversation.record(`What about remark ${turn % 7} of pier ${turn}?`, {
-        text: `Pier ${turn} is fine.`,
-      });
-    }
-
-    expect(stable).toBeGreaterThanOrEqual(90);
   });
 
   test('shares the room: newest from a tenth to three, the context an eighth, and recall the rest', async () => {
@@ -168,36 +107,15 @@ describe('the memory of a conversation', () => {
     expect(errors[1]).toMatchObject({ name: 'APITimeoutError' });
   });
 
-  test('works without a service, before any compaction, with a new object and in contextMessage', async () => {
-    const history = [user('The pier gets a red lamp.'), ...smallTalk(80)];
+  test('works without a service, with a new object and in contextMessage', async () => {
+    const { conversation } = alone([user('The pier gets a red lamp.'), ...smallTalk(80)]);
     const asked = 'Which lamp does the pier get?';
-    const { conversation } = alone(history);
+
     expect((await conversation.contextMessage(asked))?.content).toContain('red lamp');
     expect(JSON.stringify((await conversation.send(asked)).report.recalled)).toContain('red lamp');
-    await failureOf(conversation.compact()).then((error) =>
-      expect(error).toMatchObject({ message: 'compact needs the option context: a ContextClient.' }),
-    );
-
-    const world = chatWorld();
-    for (const compaction of [false, undefined] as const) {
-      const options = { history, compaction, contextWindow: 700, reserveOutput: 50 };
-      expect((await world.open(options).buildMessages(asked)).recalled?.content).toContain('red lamp');
-    }
-  });
-
-  test("works in the AI SDK's middleware, which searches the app's own messages, before any compaction", async () => {
-    const { conversation } = alone([]);
-    const messages = [user('The pier gets a red lamp.'), ...smallTalk(80), user('Which lamp does the pier get?')];
-    const prompt = messages.map(({ role, content }) => ({
-      role: role as 'user',
-      content: [{ type: 'text' as const, text: content }],
-    }));
-
-    const fitted = await contextMiddleware(conversation).transformParams({ params: { prompt } });
-
-    expect(fitted.prompt.length).toBeLessThan(40);
-    expect(JSON.stringify(fitted.prompt.at(-2))).toContain('red lamp');
-    expect(fitted.prompt.at(-1)).toEqual(prompt.at(-1));
+    expect(await failureOf(conversation.compact())).toMatchObject({
+      message: 'compact needs the option context: a ContextClient.',
+    });
   });
 
   test('sends more once it knows the length of a prompt that another client has sent', async () => {
@@ -243,35 +161,13 @@ describe('the memory of a conversation', () => {
     canned.compact = () => {
       canned.summary = summary({ version: 2, decisions: [decision('We decided on Postgres for the bookings.')] });
       canned.pins = [pin('Never sail at night.', 'pinned')];
-      const result = {
-        success: true,
-        previousTokenCount: 900,
-        newTokenCount: 300,
-        tokensRemoved: 600,
-        summaryUpdated: true,
-      };
-      return Response.json({ success: true, result });
+      return compacted(900, 300);
     };
 
     const report = await world.open({ history }).compact('deep');
 
     // 23 messages, of which 10 are recent, one is pinned and one is in the summary.
     expect(report.onlyInHistory).toBe(11);
-  });
-
-  test('uses a context that is not fresh at once, and refreshes it behind the turn', async () => {
-    vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 });
-    const world = chatWorld();
-    const canned = cannedContext(world, { pins: [pin('Old.', 'x')] });
-    const conversation = world.open();
-    await conversation.buildMessages('One?');
-    canned.pins = [pin('New.', 'x')];
-    vi.setSystemTime(1_060_000);
-
-    expect((await conversation.buildMessages('Two?')).context?.content).toContain('Old.');
-    await conversation.idle();
-    expect((await conversation.buildMessages('Three?')).context?.content).toContain('New.');
-    vi.useRealTimers();
   });
 });
 

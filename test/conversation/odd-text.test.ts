@@ -1,5 +1,5 @@
 import type { ContextMetadata } from 'context-gateway';
-import { type ConversationMessage, memoryStore } from 'context-gateway/conversation';
+import type { ConversationMessage } from 'context-gateway/conversation';
 import { describe, expect, test } from 'vitest';
 import { AT_LENGTH } from '../helpers/endurance.js';
 import { alone, user } from './alone.js';
@@ -53,8 +53,7 @@ describe('odd text', () => {
   });
 
   test('text that the caller changes after the call is stored as it was', async () => {
-    const store = memoryStore();
-    const { conversation } = alone([], { store });
+    const { conversation, store } = alone([]);
     const input = [user('Before.')];
 
     const turn = conversation.send(input);

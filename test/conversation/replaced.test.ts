@@ -12,7 +12,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { giveTime } from '../helpers/give-time.js';
 import { failureOf } from '../helpers/service.js';
 import { alone, user, withEmulator } from './alone.js';
-import { chatWorld, gate, smallTalk } from './world.js';
+import { chatWorld, gate, smallTalk, textsIn } from './world.js';
 
 describe('what an app stores', () => {
   test('regenerates the last reply: the old one is removed from the store, and excluded at the service', async () => {
@@ -28,10 +28,7 @@ describe('what an app stores', () => {
 
     expect(turn.text).toBe('New reply.');
     expect(world.prompts[1]?.messages).toEqual(world.prompts[0]?.messages);
-    expect((await store.load('talk'))?.messages.map(({ content }) => content)).toEqual([
-      'Name a harbour.',
-      'New reply.',
-    ]);
+    expect(await textsIn(store)).toEqual(['Name a harbour.', 'New reply.']);
     expect(
       world.emulator.conversations
         .get('talk')
@@ -42,12 +39,7 @@ describe('what an app stores', () => {
 
   const loading: [string, (talk: Conversation) => unknown][] = [
     ['search', (talk) => talk.search('harbour')],
-    ['exclude', (talk) => talk.exclude('m3')],
-    ['lost', (talk) => talk.lost()],
     ['buildMessages', (talk) => talk.buildMessages('Harbour?')],
-    ['fork', (talk) => talk.fork('m1')],
-    ['refresh', (talk) => talk.refresh()],
-    ['compact', (talk) => talk.compact('light')],
     ['nothing', () => {}],
   ];
   test.each(
@@ -126,12 +118,9 @@ describe('what an app stores', () => {
   test.each([
     { row: { role: 'tool', content: 'x' }, says: "messages[1].role must be 'user' or 'assistant'" },
     { row: { role: 'user', content: null }, says: 'messages[1].content must be a string' },
-    { row: { role: 'user', content: 'x', id: {} }, says: 'messages[1].id must be a string' },
-    { row: { role: 'user', content: 'x', name: 3 }, says: 'messages[1].name must be a string' },
     { row: { role: 'user', content: 'x', createdAt: 'soon' }, says: 'messages[1].createdAt must be a Date' },
     { row: { role: 'user', content: 'x', createdAt: Number.NaN }, says: 'messages[1].createdAt must be a Date' },
     { row: { role: 'user', content: 'x', excluded: 'no' }, says: 'messages[1].excluded must be a boolean' },
-    { row: { role: 'assistant', content: 'x', recalled: 'a,b' }, says: 'messages[1].recalled must be an array' },
     { row: { role: 'assistant', content: 'x', recalled: [null] }, says: 'messages[1].recalled must be an array' },
     { row: { role: 'assistant', content: 'x', recalled: [{ id: 5 }] }, says: 'messages[1].recalled must be an array' },
     { row: null, says: 'messages[1].role' },
@@ -147,34 +136,16 @@ describe('what an app stores', () => {
     expect(prompts).toEqual([]);
   });
 
-  test.each([{ name: null }, { name: 3 }, { id: 3 }, { createdAt: 'soon' }, { excluded: 1 }, { content: null }])(
-    'an input with %j is an argument error, and nothing of it is sent or stored',
-    async (field) => {
-      const store = memoryStore();
-      const { conversation, prompts } = alone([], { store });
-      const input = [{ ...user('Hello?'), ...field } as never];
-
-      const errors = [
-        await failureOf(conversation.send(input)),
-        await failureOf((async () => conversation.record(input, { text: 'Hi.' }))()),
-      ];
-
-      for (const error of errors)
-        expect(error).toMatchObject({
-          name: 'RequestValidationError',
-          issues: [{ path: ['input', 0, Object.keys(field)[0]] }],
-        });
-      expect([prompts, (await store.load('talk'))?.messages]).toEqual([[], []]);
-    },
-  );
-
   test.each([
     { damage: { calibration: { latin: null } }, path: 'state.calibration.latin' },
+    { damage: { calibration: { latin: 0.01 } }, path: 'state.calibration.latin' },
+    { damage: { calibration: { latin: 1e300 } }, path: 'state.calibration.latin' },
+    { damage: { layout: { start: 2.5 } }, path: 'state.layout.start' },
+    { damage: { layout: { start: -5 } }, path: 'state.layout.start' },
     { damage: { layout: { start: 'x', key: 'k', lines: 1 } }, path: 'state.layout.start' },
     { damage: { lost: [{ text: 3 }] }, path: 'state.lost.0.section' },
     { damage: { compaction: { tokens: 'many' } }, path: 'state.compaction.tokens' },
     { damage: { snapshot: { summary: {}, pins: [] } }, path: 'state.snapshot.summary.version' },
-    { damage: { excluded: [7] }, path: 'state.excluded.0' },
     { damage: { format: 2 }, path: 'state.format' },
   ])('a state with a damaged part ($path) is dropped, and the turn goes on', async ({ damage, path }) => {
     const store = memoryStore({ talk: smallTalk(400) });
@@ -195,17 +166,16 @@ describe('what an app stores', () => {
   });
 
   test('record stores another reply to a stored question in place of the old one', async () => {
-    const store = memoryStore();
-    const { conversation } = alone([], { store });
+    const { conversation, store } = alone([]);
     const question = { id: 'q1', ...user('When does the harbour open?') };
     await conversation.record([question], { text: 'At five.' });
 
     await conversation.record([question], { text: 'At six.' });
-    expect((await store.load('talk'))?.messages.map(({ content }) => content)).toEqual([question.content, 'At six.']);
+    expect(await textsIn(store)).toEqual([question.content, 'At six.']);
 
     await conversation.send('Thanks.');
     await conversation.record([question], { text: 'At seven.' }); // not the last one any more: nothing is removed
-    const texts = (await store.load('talk'))?.messages.map(({ content }) => content);
+    const texts = await textsIn(store);
     expect(texts).toEqual([question.content, 'At six.', 'Thanks.', expect.any(String), 'At seven.']);
   });
 
@@ -246,20 +216,11 @@ describe('what an app stores', () => {
     expect(await failureOf(conversation.exclude('unknown'))).toMatchObject({ status: 404 });
   });
 
-  test('keeps the old reply if the new one fails', async () => {
-    const world = alone([]);
-    await world.conversation.send('Name a harbour.');
-    world.emulator.faults.add({ match: { path: '/v1/chat/*' }, respond: { status: 500 } });
-
-    expect(await failureOf(world.conversation.regenerate().final())).toMatchObject({ status: 500 });
-    await world.conversation.send('Thanks.');
-
-    expect(world.prompts.at(-1)?.messages).toHaveLength(3);
-  });
-
   test('edits no reply', async () => {
-    const store = memoryStore({ talk: [user('Hello', { id: 'm1' }), { role: 'assistant', content: 'Hi.', id: 'm2' }] });
-    const { conversation, prompts } = alone([], { store });
+    const { conversation, prompts } = alone([
+      user('Hello', { id: 'm1' }),
+      { role: 'assistant', content: 'Hi.', id: 'm2' },
+    ]);
 
     expect(await failureOf(conversation.edit('m2', 'Bye.').final())).toMatchObject({
       issues: [{ path: ['messageId'], message: 'must be the id of a message of the user' }],
@@ -283,8 +244,7 @@ describe('what an app stores', () => {
 
   test('edits a message: it and all after it are replaced, and forgotten', async () => {
     const history = [user('The password is sesame.', { id: 'm1' }), user('And the lamp is red.', { id: 'm2' })];
-    const store = memoryStore({ talk: history });
-    const { conversation, prompts } = alone([], { store });
+    const { conversation, prompts, store } = alone(history);
 
     await conversation.edit('m1', 'The password is secret.').final();
 
@@ -303,33 +263,17 @@ describe('what an app stores', () => {
     expect(await conversation.search('password')).toHaveLength(1); // no longer excluded
   });
 
-  test('forks: the copy has the messages up to one, and both go on by themselves', async () => {
-    const history = [
-      user('One.', { id: 'm1' }),
-      { role: 'assistant', content: 'Two.', id: 'm2' },
-      user('Three.', { id: 'm3' }),
-    ];
-    const store = memoryStore({ talk: history });
-    const { conversation } = alone([], { store });
+  test.each([
+    {
+      has: { append: memoryStore().append },
+      says: 'store.load must return the id of each message: store.append needs them.',
+    },
+    { has: {}, says: 'To replace messages, the store needs append.' },
+  ])('says what a store lacks to replace messages, before anything is sent: $says', async ({ has, says }) => {
+    const messages = [user('Hello?'), { role: 'assistant', content: 'Hi.' }];
+    const { conversation, prompts } = alone([], { store: { ...has, load: () => ({ messages }) } });
 
-    const copy = await conversation.fork('m2');
-    await copy.send('Other.');
-
-    expect((await store.load(copy.id))?.messages.map(({ content }) => content).slice(0, 3)).toEqual([
-      'One.',
-      'Two.',
-      'Other.',
-    ]);
-    expect((await store.load('talk'))?.messages).toEqual(history);
-  });
-
-  test('says that messages need ids to be replaced, before anything is sent', async () => {
-    const history = [user('Hello?'), { role: 'assistant', content: 'Hi.' }];
-    const { conversation, prompts } = alone([], { store: { ...memoryStore(), load: () => ({ messages: history }) } });
-
-    expect(await failureOf(conversation.regenerate().final())).toMatchObject({
-      message: 'store.load must return the id of each message: store.append needs them.',
-    });
+    expect(await failureOf(conversation.regenerate().final())).toMatchObject({ message: says });
     expect(prompts).toEqual([]);
   });
 
@@ -348,21 +292,5 @@ describe('what an app stores', () => {
     await Promise.all(both);
 
     expect(saved).toEqual([1, 2]);
-  });
-
-  test('says what a store lacks', async () => {
-    const { conversation } = alone([], { store: { load: () => ({ messages: [user('Hello?')] }) } });
-
-    expect(await failureOf(conversation.regenerate().final())).toMatchObject({
-      message: 'To replace messages, the store needs append.',
-    });
-  });
-
-  test.each(['', '  \n', []])('rejects an empty input (%j) before anything is sent', async (input) => {
-    const world = alone([]);
-
-    expect(await failureOf(world.conversation.send(input))).toMatchObject({ name: 'RequestValidationError' });
-    expect(await failureOf(world.conversation.stream(input).final())).toMatchObject({ name: 'RequestValidationError' });
-    expect(world.prompts).toEqual([]);
   });
 });

@@ -34,18 +34,6 @@ test('several loops read a reply, each from its start, and one request is sent',
   expect(world.count('chat')).toBe(1);
 });
 
-test('each loop has a piece when it arrives', async () => {
-  const world = storyWorld();
-  const reply = world.open().stream('Tell me a story.');
-  const [one, two] = [reply[Symbol.asyncIterator](), reply[Symbol.asyncIterator]()];
-
-  const [first, same] = await Promise.all([one.next(), two.next()]);
-
-  expect(first).toEqual(same);
-  expect(first.value).not.toBe(STORY);
-  await Promise.all([one.return?.(), two.return?.()]);
-});
-
 test('a reply goes on while one loop reads, and is stopped when the last one is left', async () => {
   const world = storyWorld();
   const read = world.open().stream('Tell me a story.');

@@ -1,4 +1,11 @@
-import type { ContextMetadata, Decision, PinnedMemoryItem, RollingSummary, UserMemoryItem } from 'context-gateway';
+import type {
+  CompactionResult,
+  ContextMetadata,
+  Decision,
+  PinnedMemoryItem,
+  RollingSummary,
+  UserMemoryItem,
+} from 'context-gateway';
 
 const TIME = '2026-01-15T10:00:00.000Z';
 
@@ -32,6 +39,13 @@ export function memory(type: string, key: string, content: string, more: Partial
 
 export function metadata(figures: Partial<ContextMetadata> = {}): ContextMetadata {
   return { totalTokens: 1000, compressedTokens: 1000, preservationRatio: 1, recentMessageCount: 10, ...figures };
+}
+
+/** The service's response to a compaction that left so many tokens. */
+export function compacted(previousTokenCount: number, newTokenCount: number, summaryUpdated = true): Response {
+  const tokensRemoved = previousTokenCount - newTokenCount;
+  const result: CompactionResult = { success: true, previousTokenCount, newTokenCount, tokensRemoved, summaryUpdated };
+  return Response.json({ success: true, result });
 }
 
 /** A context with every kind of part. */

@@ -11,7 +11,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { atLength } from '../helpers/endurance.js';
 import { failureOf } from '../helpers/service.js';
 import { alone, user, withEmulator } from './alone.js';
-import { chatWorld, gate } from './world.js';
+import { chatWorld, gate, textsIn } from './world.js';
 
 describe('a conversation in an app', () => {
   test('needs nothing but load from an app that stores its turns itself', async () => {
@@ -26,8 +26,7 @@ describe('a conversation in an app', () => {
   });
 
   test('stores turns with ids and times, or with the ids that append returns', async () => {
-    const store = memoryStore();
-    const { conversation } = alone([], { store });
+    const { conversation, store } = alone([]);
     const { messages } = await conversation.send('Hello?');
 
     expect((await store.load('talk'))?.messages).toEqual(messages);
@@ -81,17 +80,6 @@ describe('a conversation in an app', () => {
 
     expect(world.prompts.map(({ messages }) => messages.at(-1)?.content)).toEqual(['One?', 'Two?']);
     expect(world.prompts[1]?.messages).toHaveLength(3);
-  });
-
-  test('does not wait for a reader who stopped reading', async () => {
-    const world = alone([]);
-    world.emulator.chat.on('story', 'One two three four five six seven.');
-    const reply = world.conversation.stream('Tell a story.')[Symbol.asyncIterator]();
-    await reply.next();
-
-    await world.conversation.send('Next?');
-
-    expect(world.prompts[1]?.messages[1]).toEqual({ role: 'assistant', content: 'One two three four five six seven.' });
   });
 
   test('does not wait for a reader who stopped reading a turn that was itself waiting', async () => {
@@ -206,43 +194,8 @@ describe('a conversation in an app', () => {
     expect((await store.load('talk'))?.messages).toHaveLength(2);
   });
 
-  test.each([
-    { how: 'sent again', again: (talk: Conversation, asked: ConversationMessage[]) => talk.send(asked) },
-    { how: 'answered by regenerate', again: (talk: Conversation) => talk.regenerate().final() },
-    {
-      how: 'recorded with its reply',
-      again: (talk: Conversation, asked: ConversationMessage[]) => talk.record(asked, { text: 'At six.' }),
-    },
-  ])('a question that got no reply is stored, and once only when it is $how', async ({ again }) => {
-    const store = memoryStore();
-    const { conversation, emulator } = alone([], { store });
-    const asked = [user('When does the harbour open?', { id: 'q' })];
-    emulator.faults.add({ match: { path: '/v1/chat/*' }, respond: { status: 500 } });
-
-    await failureOf(conversation.send(asked));
-    const before = (await store.load('talk'))?.messages;
-    await again(alone([], { store }).conversation, asked);
-
-    expect(before?.map(({ id }) => id)).toEqual(['q']);
-    expect((await store.load('talk'))?.messages).toMatchObject([{ id: 'q', role: 'user' }, { role: 'assistant' }]);
-  });
-
-  test('a question without a reply goes with the next one', async () => {
-    const { conversation, emulator, prompts } = alone([]);
-    emulator.faults.add({ match: { path: '/v1/chat/*' }, respond: { status: 500 } });
-
-    await failureOf(conversation.send('When does the harbour open?'));
-    await conversation.send('And the pier?');
-
-    expect(prompts.at(-1)?.messages.map(({ content }) => content)).toEqual([
-      'When does the harbour open?',
-      'And the pier?',
-    ]);
-  });
-
   test('record without a reply stores the input alone, and once', async () => {
-    const store = memoryStore();
-    const { conversation } = alone([], { store });
+    const { conversation, store } = alone([]);
     const asked = [user('When does the harbour open?', { id: 'q' })];
 
     await conversation.record(asked);
@@ -289,8 +242,7 @@ describe('a conversation in an app', () => {
 
     await conversation.record('Mine?', reply);
 
-    const texts = ((await store.load('talk'))?.messages ?? []).map(({ content }) => content);
-    expect(texts).toEqual(['Theirs?', 'Mine?', 'Noted.'].slice(0, count));
+    expect(await textsIn(store)).toEqual(['Theirs?', 'Mine?', 'Noted.'].slice(0, count));
   });
 
   test('a conflict whose store then fails to load is an error with the reply', async () => {

@@ -3,21 +3,17 @@ import fc from 'fast-check';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, test } from 'vitest';
 import { TokenCounter } from '../../src/conversation/prompt/tokens.js';
-import { CORPUS, OTHERS } from './corpus.js';
+import { CORPUS } from './corpus.js';
 import { SCRIPTS, SPACES } from './scripts.js';
 
-const kinds = Object.entries({ ...CORPUS, ...OTHERS });
+const kinds = Object.entries(CORPUS);
 const texts = [
-  ...kinds.flatMap(([kind, list]) => list.map((text) => ({ kind, text, begins: text.slice(0, 30) }))),
-  ...Object.entries({ ...SCRIPTS, ...SPACES }).map(([kind, text]) => ({
-    kind,
-    text,
-    begins: text.slice(0, 12).trim(),
-  })),
+  ...kinds.flatMap(([kind, list]) => list.map((text) => ({ kind, text }))),
+  ...Object.entries({ ...SCRIPTS, ...SPACES }).map(([kind, text]) => ({ kind, text })),
 ];
 
 describe('the token estimate', () => {
-  test.each(texts)('is at most 10 % below the exact count of $kind: $begins', ({ text }) => {
+  test.each(texts)('is at most 10 % below the exact count of $kind (%#)', ({ text }) => {
     expect(estimateTokens(text)).toBeGreaterThanOrEqual(0.9 * countTokens(text));
   });
 

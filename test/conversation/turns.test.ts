@@ -51,18 +51,6 @@ describe('a turn', () => {
     expect(usageEstimated).toBe(false);
   });
 
-  test('resolves final() without a loop, and a loop after it has the text', async () => {
-    const world = chatWorld();
-    world.emulator.chat.on('hello', 'Hello!');
-    const reply = world.open().stream('Say hello.');
-
-    const turn = await reply.final();
-
-    expect(turn).toMatchObject({ text: 'Hello!', stopped: false });
-    expect(reply.text).toBe('Hello!');
-    expect(await reply[Symbol.asyncIterator]().next()).toEqual({ done: false, value: 'Hello!' });
-  });
-
   test('reserves room for the reply', async () => {
     const world = chatWorld();
     const conversation = world.open({ contextWindow: 2000 });
@@ -83,48 +71,8 @@ describe('a turn', () => {
     expect(world.count('chat')).toBe(0);
   });
 
-  test('reads its messages from the app if the app keeps them', async () => {
-    const world = chatWorld();
-    const mine = [{ role: 'user', content: 'Mine.' }];
-    const conversation = world.open({ store: { load: async () => ({ messages: mine }) } });
-
-    await conversation.send('Next?');
-
-    expect(world.prompts[0]?.messages).toEqual([mine[0], { role: 'user', content: 'Next?' }]);
-    expect(mine).toHaveLength(1);
-  });
-
-  test('a turn can be made again if the app removes it from its messages', async () => {
-    const world = chatWorld();
-    const messages = [
-      { role: 'user', content: 'Name a harbour.' },
-      { role: 'assistant', content: 'Old.' },
-    ];
-    const conversation = world.open({ store: { load: () => ({ messages }) } });
-    await conversation.buildMessages('And another?');
-
-    messages.splice(-2);
-    const built = await conversation.buildMessages('Name a harbour.');
-    await conversation.record('Name a harbour.', { text: 'New.' });
-    messages.push({ role: 'user', content: 'Name a harbour.' }, { role: 'assistant', content: 'New.' });
-
-    expect(built.messages).toEqual([{ role: 'user', content: 'Name a harbour.' }]);
-    expect((await conversation.buildMessages('And another?')).messages.map(({ content }) => content)).toEqual([
-      'Name a harbour.',
-      'New.',
-      'And another?',
-    ]);
-  });
-
   test.each([
-    {
-      error: {
-        message: 'Too long.',
-        type: 'invalid_request_error',
-        code: 'context_length_exceeded',
-        param: 'messages',
-      },
-    },
+    { error: { message: 'Too long.', code: 'context_length_exceeded', param: 'messages' } },
     { error: { message: "This model's maximum context length is 8192 tokens.", type: 'BadRequestError', code: 400 } },
     { error: { message: 'request (9000 tokens) exceeds the available context size (8192 tokens)', code: 400 } },
     { error: { message: 'Bad.', type: 'exceed_context_size_error', code: 400 } },
@@ -171,32 +119,18 @@ describe('a turn', () => {
     },
   );
 
-  test('a turn that is too long for the service twice fails', async () => {
-    const world = chatWorld();
-    const error = {
-      message: 'Too long.',
-      type: 'invalid_request_error',
-      code: 'context_length_exceeded',
-      param: 'messages',
-    };
-    world.onRequest(({ url }) =>
-      url.endsWith('/completions') ? Response.json({ error }, { status: 400 }) : undefined,
-    );
-
-    const long = failureOf(world.open({ history: smallTalk(60) }).send('Well?'));
-    expect(await long).toMatchObject({ code: 'context_length_exceeded' });
-    expect(world.count('chat')).toBe(2);
-  });
-
-  test('a turn that is too long and has nothing to drop is not sent again', async () => {
+  test.each([
+    { because: 'after it was shortened once', history: smallTalk(60), calls: 2 },
+    { because: 'at once if there is nothing to drop', history: [], calls: 1 },
+  ])('a turn that is too long for the service fails $because', async ({ history, calls }) => {
     const world = chatWorld();
     const error = { message: 'Too long.', type: 'invalid_request_error', code: 'context_length_exceeded' };
     world.onRequest(({ url }) =>
       url.endsWith('/completions') ? Response.json({ error }, { status: 400 }) : undefined,
     );
 
-    expect(await failureOf(world.open().send('Well?'))).toMatchObject({ code: 'context_length_exceeded' });
-    expect(world.count('chat')).toBe(1);
+    expect(await failureOf(world.open({ history }).send('Well?'))).toMatchObject({ code: 'context_length_exceeded' });
+    expect(world.count('chat')).toBe(calls);
   });
 
   test('a turn made with another client can be recorded, and does not calibrate the token estimate', async () => {
@@ -213,20 +147,6 @@ describe('a turn', () => {
     ]);
     const before = (await world.open().buildMessages('One more?')).report.tokens.input;
     expect((await conversation.buildMessages('One more?')).report.tokens.input).toBe(before);
-  });
-
-  test('a turn of another client can use just the context message', async () => {
-    const world = chatWorld();
-    const conversation = world.open();
-    expect(await conversation.contextMessage('Hello?')).toBeUndefined();
-
-    cannedContext(world, { pins: [pin('Pinned.')] });
-    await conversation.refresh();
-
-    expect(await conversation.contextMessage('Hello?')).toEqual({
-      role: 'user',
-      content: expect.stringContaining('Pinned.'),
-    });
   });
 });
 
@@ -251,23 +171,31 @@ describe('a stopped reply', () => {
     expect(story).toContain(reply.text);
   });
 
-  test('a stopped reply that is aborted throws, and still keeps its text', async () => {
-    const world = chatWorld({ pace: { tokensPerSecond: 50 } });
-    world.emulator.chat.on('story', story);
-    const conversation = world.open();
-    const stop = new AbortController();
-    const reply = conversation.stream('Tell a story.', { signal: stop.signal });
+  test.each([
+    { how: 'that is aborted', pace: { tokensPerSecond: 50 }, stopAt: 'two', fails: APIAbortError },
+    { how: 'that breaks off', cutAfter: 4, fails: StreamTruncatedError },
+  ])(
+    'a stopped reply $how throws for its reader, and still keeps its text',
+    async ({ pace, stopAt, cutAfter, fails }) => {
+      const world = chatWorld({ ...(pace && { pace }) });
+      world.emulator.chat.on('story', story);
+      if (cutAfter !== undefined)
+        world.emulator.faults.add({
+          match: { path: '/v1/chat/*' },
+          respond: { type: 'cutStream', afterEvents: cutAfter },
+        });
+      const stop = new AbortController();
+      const reply = world.open().stream('Tell a story.', { signal: stop.signal });
+      const read = async () => {
+        for await (const _ of reply) if (stopAt !== undefined && reply.text.includes(stopAt)) stop.abort();
+      };
 
-    const error = await failureOf(
-      (async () => {
-        for await (const _ of reply) if (reply.text.includes('two')) stop.abort();
-      })(),
-    );
-
-    expect(error).toBeInstanceOf(APIAbortError);
-    expect(await reply.final()).toMatchObject({ stopped: true });
-    expect((await world.stored()).at(-1)).toMatchObject({ role: 'assistant', stopped: true, content: reply.text });
-  });
+      expect(await failureOf(read())).toBeInstanceOf(fails);
+      expect(await reply.final()).toMatchObject({ stopped: true, text: reply.text });
+      expect(reply.text).toMatch(/^One/);
+      expect((await world.stored()).at(-1)).toEqual({ role: 'assistant', stopped: true, content: reply.text });
+    },
+  );
 
   test('a stopped reply whose reader is idle is stored when it is aborted', async () => {
     const world = chatWorld();
@@ -280,24 +208,6 @@ describe('a stopped reply', () => {
 
     await expect.poll(async () => (await world.stored()).at(-1)).toMatchObject({ stopped: true });
     expect(await failureOf(reply.next() as Promise<unknown>)).toBeInstanceOf(APIAbortError);
-  });
-
-  test('a stopped reply that breaks off throws for its reader, and still keeps its text', async () => {
-    const world = chatWorld();
-    world.emulator.chat.on('story', story);
-    world.emulator.faults.add({ match: { path: '/v1/chat/*' }, respond: { type: 'cutStream', afterEvents: 4 } });
-    const conversation = world.open();
-
-    const reply = conversation.stream('Tell a story.');
-    const error = await failureOf(
-      (async () => {
-        for await (const _ of reply);
-      })(),
-    );
-
-    expect(error).toBeInstanceOf(StreamTruncatedError);
-    expect(await reply.final()).toMatchObject({ stopped: true, text: reply.text });
-    expect((await world.stored()).at(-1)).toMatchObject({ stopped: true, content: expect.stringMatching(/^One/) });
   });
 
   test('a turn that fails before the first word keeps its question', async () => {
@@ -321,20 +231,6 @@ test('a reply that is left before it begins sends nothing, and its final() rejec
 });
 
 describe('the next prompt', () => {
-  test('has only the question more after a turn that failed', async () => {
-    const world = chatWorld();
-    const conversation = world.open({ history: smallTalk(40), contextWindow: 2500, reserveOutput: 100 });
-    const before = (await conversation.buildMessages('Hi.')).messages;
-    const question = { role: 'user' as const, content: 'Hello?' };
-    world.onRequest(({ url }) =>
-      url.endsWith('/completions') ? Response.json({ error: { message: 'No.' } }, { status: 503 }) : undefined,
-    );
-
-    await failureOf(conversation.send('Hello?'));
-
-    expect((await conversation.buildMessages('Hi.')).messages).toEqual(before.toSpliced(-1, 0, question));
-  });
-
   test('does not exceed the budget by an exact count if the language changes (R8)', async () => {
     const world = chatWorld();
     world.onRequest(async (request) => {
@@ -399,8 +295,9 @@ describe('a turn made with another client', () => {
     expect(await world.stored()).toEqual([]);
   });
 
-  test('has a context message within half of the window', async () => {
+  test('has a context message within half of the window, or none without a context', async () => {
     const world = chatWorld();
+    expect(await world.open().contextMessage('Hello?')).toBeUndefined();
     const decisions = Array.from({ length: 300 }, (_, i) => decision(`Berth ${i} has a winter timetable.`));
     cannedContext(world, { summary: summary({ decisions }) });
     const conversation = world.open({ contextWindow: 4000, reserveOutput: 0, countTokens });

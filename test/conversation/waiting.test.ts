@@ -79,32 +79,19 @@ describe('a turn that waits', () => {
     return { end: await turn, store, onError };
   }
 
-  test.each([
-    { limit: 'deadline', cause: 'APITimeoutError' },
-    { limit: 'timeout', cause: 'APITimeoutError' },
-    { limit: 'signal', cause: 'AbortError' },
-  ] as const)('a turn that waits for the append of its reply ends with its $limit', async ({ limit, cause }) => {
-    const { end } = await hanging('reply', limit);
+  test.each(
+    [
+      { limit: 'deadline', cause: 'APITimeoutError' } as const,
+      { limit: 'timeout', cause: 'APITimeoutError' } as const,
+      { limit: 'signal', cause: 'AbortError' } as const,
+    ].flatMap((row) => [
+      { what: 'question', turn: undefined, ...row } as const,
+      { what: 'reply', turn: { text: expect.stringMatching(/./) }, ...row } as const,
+    ]),
+  )('a turn that waits for the append of its $what ends with its $limit', async ({ what, limit, cause, turn }) => {
+    const { end } = await hanging(what, limit);
 
-    expect(end).toMatchObject({
-      name: 'ConversationStoreError',
-      cause: { name: cause },
-      turn: { text: expect.stringMatching(/./) },
-    });
-  });
-
-  test.each([
-    {
-      limit: 'deadline',
-      error: { name: 'ConversationStoreError', cause: { name: 'APITimeoutError' }, turn: undefined },
-    },
-    {
-      limit: 'timeout',
-      error: { name: 'ConversationStoreError', cause: { name: 'APITimeoutError' }, turn: undefined },
-    },
-    { limit: 'signal', error: { name: 'ConversationStoreError', cause: { name: 'AbortError' } } },
-  ] as const)('a turn that waits for the append of its question ends with its $limit', async ({ limit, error }) => {
-    expect((await hanging('question', limit)).end).toMatchObject(error);
+    expect(end).toMatchObject({ name: 'ConversationStoreError', cause: { name: cause }, turn });
   });
 
   test.each(['deadline', 'timeout', 'signal'] as const)(

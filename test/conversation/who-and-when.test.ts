@@ -18,26 +18,14 @@ describe('days are those of the user', () => {
     { createdAt: new Date(night), timeZone: 'America/Los_Angeles' },
   ];
 
-  test.each(nights)('in a prompt, for $createdAt in $timeZone', async ({ createdAt, timeZone }) => {
-    const { recalledFor } = alone(old('I bought a lamp.', { createdAt }), { timeZone });
+  test.each(nights)('in a prompt and a search, for $createdAt in $timeZone', async ({ createdAt, timeZone }) => {
+    const { conversation, recalledFor } = alone(old('I bought a lamp.', { createdAt }), { timeZone });
 
     expect(await recalledFor('When was the lamp bought?')).toContain('[11 April 2026, user] I bought a lamp.');
-  });
-
-  test.each(nights)('in a search, for $createdAt in $timeZone', async ({ createdAt, timeZone }) => {
-    const { conversation } = alone(old('I bought a lamp.', { createdAt }), { timeZone });
-
     const [found] = await conversation.search('What happened on April 11?');
-
     expect(found).toMatchObject({ id: 'old', createdAt: '2026-04-11T22:30:00.000-07:00' });
     const onTheNext = await conversation.search('What happened on April 12?');
     expect(onTheNext.filter(({ id }) => id === 'old')).toEqual([]);
-  });
-
-  test('and those of UTC if nothing else is known', async () => {
-    const { recalledFor } = alone(old('I bought a lamp.', { createdAt: new Date(night) }));
-
-    expect(await recalledFor('When was the lamp bought?')).toContain('[12 April 2026, user]');
   });
 
   test.each(['Nowhere/Else', '', 'Europe', 7])('timeZone: %s is rejected', (timeZone) => {
@@ -66,31 +54,15 @@ describe('days are those of the user', () => {
     expect(turn.messages[0]?.createdAt).toBe(night);
   });
 
-  test('a day without a time is that day in every zone', async () => {
-    const { recalledFor } = alone(old('I bought a lamp.', { createdAt: '2026-04-11' }), {
-      timeZone: 'America/Los_Angeles',
-    });
-
-    expect(await recalledFor('When was the lamp bought?')).toContain('[11 April 2026, user]');
-  });
-
   test.each([
-    { timeZone: 'Asia/Kathmandu', day: '12 April 2026' },
-    { timeZone: 'America/St_Johns', day: '12 April 2026' },
-    { timeZone: 'Etc/GMT+12', day: '11 April 2026' },
-    { timeZone: 'UTC', day: '12 April 2026' },
-  ])('in $timeZone it is $day', async ({ timeZone, day }) => {
-    const { recalledFor } = alone(old('I bought a lamp.', { createdAt: night }), { timeZone });
+    { createdAt: new Date(night), timeZone: undefined, day: '12 April 2026' },
+    { createdAt: night, timeZone: 'Asia/Kathmandu', day: '12 April 2026' },
+    { createdAt: night, timeZone: 'Etc/GMT+12', day: '11 April 2026' },
+    { createdAt: '2026-04-11', timeZone: 'America/Los_Angeles', day: '11 April 2026' },
+  ])('$createdAt in $timeZone is on $day', async ({ createdAt, timeZone, day }) => {
+    const { recalledFor } = alone(old('I bought a lamp.', { createdAt }), { timeZone });
 
     expect(await recalledFor('When was the lamp bought?')).toContain(`[${day}, user]`);
-  });
-
-  test('a time at the end of all times costs no turn', async () => {
-    const { recalledFor } = alone(old('I bought a lamp.', { createdAt: new Date(8.64e15) }), {
-      timeZone: 'Asia/Tokyo',
-    });
-
-    expect(await recalledFor('When was the lamp bought?')).toContain('I bought a lamp.');
   });
 });
 
@@ -131,19 +103,18 @@ describe('a model knows who says what', () => {
     expect([named.tail - unnamed.tail, named.input - unnamed.input]).toEqual([20, 20]);
   });
 
-  test.each([
+  const taken = [
     'assistant',
-    ' Assistant ',
     '[assistant]',
     'SYSTEM',
     'summary',
     'assis\u200btant',
     'Assistant:',
     '［system］',
-    '\u200b',
     ' ',
     '',
-  ])('a user who is called "%s" is not quoted as another', async (name) => {
+  ];
+  test.each(taken)('a user who is called "%s" is not quoted as another', async (name) => {
     const { recalledFor, conversation } = alone([
       ...old('The pier gets a red lamp.', { name }),
       user('I take tea.', { name }),

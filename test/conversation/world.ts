@@ -7,11 +7,14 @@ import {
   type UserMemoryItem,
 } from 'context-gateway';
 import {
+  ConversationConflictError,
   type ConversationMessage,
   type ConversationOptions,
+  type ConversationState,
   type ConversationStore,
   createConversation,
   memoryStore,
+  type StoredRow,
 } from 'context-gateway/conversation';
 import { createEmulator, type EmulatorOptions, type MessageInput } from 'context-gateway-emulator';
 import { onTestFinished } from 'vitest';
@@ -158,4 +161,28 @@ export function smallTalk(count: number, from = 0): (MessageInput & { id: string
     role: i % 2 === 0 ? 'user' : 'assistant',
     content: `Remark number ${from + i}, about the weather at sea today.`,
   }));
+}
+
+/** A database that makes the ids itself, as numbers. */
+export function numberingStore(
+  talks: Readonly<Record<string, readonly ConversationMessage[]>> = {},
+  toId: (id: number) => number | bigint = Number,
+): Required<ConversationStore> {
+  let next = 1;
+  const withIds = (messages: readonly ConversationMessage[]): StoredRow[] =>
+    messages.map((message) => ({ ...message, id: toId(next++) }));
+  const rowsOf = new Map(Object.entries(talks).map(([id, messages]) => [id, withIds(messages)]));
+  const states = new Map<string, ConversationState>();
+  const idOf = (row: StoredRow | undefined) => (row === undefined ? undefined : String(row.id));
+  return {
+    load: (id) => ({ messages: [...(rowsOf.get(id) ?? [])], state: states.get(id) }),
+    saveState: (id, state) => void states.set(id, state),
+    append: (id, messages, { after, newest }) => {
+      const rows = rowsOf.get(id) ?? [];
+      if (idOf(rows.at(-1)) !== newest) throw new ConversationConflictError();
+      const added = withIds(messages);
+      rowsOf.set(id, [...rows.slice(0, rows.findIndex((row) => idOf(row) === after) + 1), ...added]);
+      return added.map((row) => row.id as number);
+    },
+  };
 }
