@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { extractiveReply } from '../src/completions/responder.js';
-import { LanguageLoader } from '../src/text/language.js';
+import { language } from './compactable.js';
 
 interface Labels {
   context: string[];
@@ -10,7 +10,6 @@ interface Labels {
   instructions: string[];
 }
 
-const language = await new LanguageLoader().load();
 const read = (name: string): Labels => JSON.parse(readFileSync(new URL(`data/${name}.json`, import.meta.url), 'utf8'));
 const reply = ({ context }: Labels, question: string) => {
   const messages = [...context, question].map((content) => ({ role: 'user' as const, content }));

@@ -2,21 +2,16 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { atLength } from '../../test/helpers/endurance.js';
 import { runSync } from '../src/base/slices.js';
-import { type Extraction, extract, type SourceMessage } from '../src/context/compaction/candidates.js';
+import type { Extraction, SourceMessage } from '../src/context/compaction/candidates.js';
 import {
   type CompactableMessage,
   type CompactionLevel,
   type CompactionState,
-  compact as compacting,
   contextTokens,
   resummarize as resummarizing,
 } from '../src/context/compaction/compact.js';
 import type { SummaryItem } from '../src/store/summary.js';
-import { LanguageLoader } from '../src/text/language.js';
-
-const language = await new LanguageLoader().load();
-const NOTHING: CompactionState = { folded: 0, items: [], budget: 0 };
-const LEVELS: readonly CompactionLevel[] = ['light', 'deep', 'aggressive'];
+import { compactSync as compact, extracted, LEVELS, language, NOTHING } from './compactable.js';
 
 interface TestMessage {
   role: string;
@@ -29,14 +24,11 @@ interface TestMessage {
 const known = new Map<string, Extraction>();
 const cachedExtraction = (message: SourceMessage): Extraction => {
   const key = `${message.id} ${message.content}`;
-  const tools = { split: language.sentences, countTokens: language.countTokens };
-  const found = known.get(key) ?? runSync(extract(message, tools));
+  const found = known.get(key) ?? extracted(message);
   known.set(key, found);
   return found;
 };
 
-const compact = (messages: readonly CompactableMessage[], level: CompactionLevel, before: CompactionState) =>
-  runSync(compacting(messages, level, before, language.countingTokens));
 const resummarize = (messages: readonly CompactableMessage[], state: CompactionState) =>
   runSync(resummarizing(messages, state, language.countingTokens));
 

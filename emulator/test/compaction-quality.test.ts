@@ -3,11 +3,10 @@ import { expect, test } from 'vitest';
 import { baselines } from '../scripts/quality/baselines.js';
 import { compacted } from '../scripts/quality/engine.js';
 import { survival } from '../scripts/quality/meeting.js';
-import { LanguageLoader } from '../src/text/language.js';
 import { contentTerms } from '../src/text/terms.js';
+import { language } from './compactable.js';
 
 const RULES: { text: string }[] = JSON.parse(readFileSync(new URL('data/rules.json', import.meta.url), 'utf8'));
-const language = await new LanguageLoader().load();
 
 /** The short version of scripts/compaction-quality.ts, which needs recorded meetings. */
 test.each(['light', 'deep', 'aggressive'] as const)('at the %s level, no simpler way keeps more rules', (level) => {

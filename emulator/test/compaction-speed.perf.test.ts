@@ -2,13 +2,10 @@ import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { AT_LENGTH } from '../../test/helpers/endurance.js';
 import { runSync, Slices } from '../src/base/slices.js';
-import { extract } from '../src/context/compaction/candidates.js';
 import { compact } from '../src/context/compaction/compact.js';
-import { LanguageLoader } from '../src/text/language.js';
+import { compactable, compactSync, language, NOTHING } from './compactable.js';
 import { callsTo, openStream, testEmulator } from './support.js';
-import { threadTime } from './thread-time.js';
-
-const language = await new LanguageLoader().load();
+import { threadTime, turnsOfTheLoop } from './thread-time.js';
 
 const lines = (length: number, line: (i: number) => string): string => {
   let text = '';
@@ -46,14 +43,7 @@ const HOSTILE: Record<string, (length: number) => string> = {
 /** Milliseconds of CPU time to read and compact these messages. */
 const cost = (texts: readonly string[]): number => {
   const began = process.cpuUsage();
-  const { countTokens, sentences: split } = language;
-  const messages = texts.map((content, i) => {
-    const source = { id: `m${i}`, role: 'user', content, createdAt: '' };
-    const tokens = runSync(language.countingTokens(content)) + 4;
-    const extraction = runSync(extract(source, { split, countTokens }));
-    return { role: 'user', tokens, live: true, pinned: false, summarized: false, extraction: () => extraction };
-  });
-  runSync(compact(messages, 'light', { folded: 0, items: [], budget: 0 }, language.countingTokens));
+  compactSync(compactable(texts), 'light');
   const { user, system } = process.cpuUsage(began);
   return (user + system) / 1000;
 };
@@ -84,14 +74,7 @@ test.runIf(AT_LENGTH).each(Object.keys(HOSTILE))(
 
 test('a compaction in slices gives the same summary as one without', async () => {
   const contents = Array.from({ length: 300 }, (_, i) => TALK[i % TALK.length]?.replaceAll('#', String(i)) ?? '');
-  const { countTokens, sentences: split } = language;
-  const messages = contents.map((content, i) => {
-    const extraction = runSync(extract({ id: `m${i}`, role: 'user', content, createdAt: '' }, { split, countTokens }));
-    const tokens = countTokens(content) + 4;
-    return { role: 'user', tokens, live: true, pinned: false, summarized: false, extraction: () => extraction };
-  });
-  const nothing = { folded: 0, items: [], budget: 0 };
-  const work = () => compact(messages, 'deep', nothing, language.countingTokens);
+  const work = () => compact(compactable(contents), 'deep', NOTHING, language.countingTokens);
   const slices = new Slices();
 
   const [sliced, beside] = await Promise.all([slices.run(work()), slices.run(work())]);
@@ -136,18 +119,9 @@ test.runIf(AT_LENGTH)(
 
     const now = threadTime();
     const began = now();
-    let last = began;
-    let longest = 0;
-    let turns = 0;
+    const turns = turnsOfTheLoop();
     let chunks = 0;
     let running = true;
-    const turn = (): void => {
-      longest = Math.max(longest, now() - last);
-      last = now();
-      turns += 1;
-      if (running) setImmediate(turn);
-    };
-    setImmediate(turn);
     const reading = (async () => {
       while (running && !(await stream?.read())?.done) chunks += 1;
     })();
@@ -158,8 +132,9 @@ test.runIf(AT_LENGTH)(
 
     expect(answer.body.result.tokensRemoved).toBeGreaterThan(100_000);
     // A share of the work, not a time, so that a slow machine and a pause of the garbage collector do not matter.
+    const { longest, count } = turns();
     expect(longest).toBeLessThan((now() - began) / 4);
-    expect(turns).toBeGreaterThan(50);
+    expect(count).toBeGreaterThan(50);
     expect(chunks).toBeGreaterThan(20);
     await emulator.close();
   },

@@ -2,67 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { atLength } from '../../test/helpers/endurance.js';
 import { runSync } from '../src/base/slices.js';
-import { extract } from '../src/context/compaction/candidates.js';
-import { classify } from '../src/context/compaction/classify.js';
 import { findReferences } from '../src/context/compaction/references.js';
 import { unitsOf } from '../src/context/compaction/units.js';
-import { LanguageLoader } from '../src/text/language.js';
+import { extracted, language } from './compactable.js';
 import { callsTo, testEmulator } from './support.js';
-
-const language = await new LanguageLoader().load();
-
-describe('a classifier', () => {
-  test.each([
-    ['decisions', 'We decided to use PostgreSQL for the ledger.'],
-    ['decisions', 'Decision: the ledger stays in Frankfurt.'],
-    ['decisions', "Okay, let's go with the yellow case."],
-    ['decisions', 'Let us go with weekly releases.'],
-    ['decisions', "We'll use banana yellow for the case."],
-    ['requirements', 'Every export must be finished by six.'],
-    ['requirements', 'The case has to be made of soft rubber.'],
-    ['requirements', 'Never store card numbers in the log files.'],
-    ['openQuestions', 'Which customers should we move first?'],
-    ['openQuestions', "We haven't decided on the colour of the case."],
-    ['openQuestions', 'It is unclear whether the chip fits the case.'],
-    ['goals', 'Our goal is to ship the remote control in spring.'],
-    ['goals', 'We want to reach younger buyers with it.'],
-    ['currentPlan', 'Next step: write the migration for the ledger.'],
-    ['currentPlan', 'I will prepare the dry run for the small customers.'],
-    ['definitions', 'Manifest means the list of files with checksums.'],
-    ['goals', 'Our goal for mails is that each arrives within a minute.'],
-    ['definitions', 'By backlog we mean every issue without an owner.'],
-  ])('finds %s in: %s', (section, sentence) => {
-    expect(classify(sentence, 'user')?.section).toBe(section);
-  });
-
-  test.each([
-    'Thanks, that was helpful.',
-    'We decided.',
-    'Mm-hmm, yeah.',
-    'You know what I mean?',
-    'Can you hear me?',
-    "It's nice, isn't it?",
-    'And then we have to',
-    "Let's keep it as an open question.",
-    'That is still to be decided.',
-    'Ten minutes is short for our older customers.',
-    'I thought we are going with rubber for the case.',
-    'We use it, you know, when we,',
-    'The weather is quite nice in the mountains today.',
-  ])('finds nothing in: %s', (sentence) => {
-    expect(classify(sentence, 'user')).toBeUndefined();
-  });
-
-  test('separates the reason of a decision and the meaning of a term', () => {
-    expect(classify('We decided to use Rust because the parser is slow.', 'user')).toMatchObject({
-      reason: 'the parser is slow',
-    });
-    expect(classify('Manifest means the list of files with checksums.', 'user')).toMatchObject({
-      term: 'Manifest',
-      text: 'the list of files with checksums',
-    });
-  });
-});
 
 describe('prose', () => {
   const { sentences } = language;
@@ -76,16 +19,10 @@ describe('prose', () => {
   });
 
   test('without a cue becomes an excerpt under importantReferences', () => {
-    const said = (content: string) =>
-      runSync(
-        extract(
-          { id: 'm', role: 'user', content, createdAt: '' },
-          { split: sentences, countTokens: language.countTokens },
-        ),
-      ).candidates.map(({ item }) => [item.section, item.type, item.text]);
+    const content = 'The boats are old. Nobody repairs them in winter.';
 
-    expect(said('The boats are old. Nobody repairs them in winter.')).toEqual([
-      ['importantReferences', 'excerpt', 'The boats are old. Nobody repairs them in winter.'],
+    expect(extracted({ id: 'm', role: 'user', content, createdAt: '' }).candidates).toMatchObject([
+      { item: { section: 'importantReferences', type: 'excerpt', text: content } },
     ]);
   });
 });
@@ -158,20 +95,6 @@ describe('compaction', () => {
     const { metadata } = await read();
     expect(metadata.preservationRatio).toBeLessThanOrEqual(share);
     expect(metadata.preservationRatio).toBeGreaterThan(share - 0.06);
-  });
-
-  test('keeps the decisions and requirements of a conversation at the deep level', async () => {
-    const small = talkOf(6).filter((_, i) => i % 2 === 1);
-    const messages = talkOf(120).flatMap((message, i) => (i % 6 === 0 || i % 6 === 2 ? [message, ...small] : []));
-    const { compact, read } = compacting(messages);
-
-    await compact('deep');
-
-    const { rollingSummary, metadata } = await read();
-    const folded = Math.floor((messages.length - metadata.recentMessageCount) / 8);
-    expect(folded).toBeGreaterThan(10);
-    expect(rollingSummary.decisions.length).toBeGreaterThanOrEqual(folded * 0.95);
-    expect(rollingSummary.requirements.length).toBeGreaterThanOrEqual(folded * 0.95);
   });
 
   test('stays bounded after many compactions in a growing conversation', async () => {

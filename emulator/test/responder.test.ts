@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { extractiveReply } from '../src/completions/responder.js';
-import { LanguageLoader } from '../src/text/language.js';
 import type { ChatMessage } from '../src/upstream/model-source.js';
+import { language } from './compactable.js';
 
-const language = await new LanguageLoader().load();
 const answer = (...contents: string[]) => {
   const last = contents.length - 1;
   const messages = contents.map((content, i): ChatMessage => ({ role: i === last ? 'user' : 'system', content }));
@@ -87,15 +86,4 @@ test('returns at most three sentences, in their original order', () => {
 
   expect(sentences).toHaveLength(3);
   expect([...sentences]).toEqual([...sentences].sort());
-});
-
-test('answers from a full context window', () => {
-  const text = Array.from(
-    { length: 12_000 },
-    (_, i) => `Fact ${i} of the list is that number ${i * 7} belongs to group ${i % 13}.`,
-  ).join(' ');
-
-  const said = answer(text, 'Which group does number 700 belong to?');
-
-  expect(said).toContain('number 700 belongs');
 });

@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
 import { atLength } from '../../test/helpers/endurance.js';
 import { extractiveReply } from '../src/completions/responder.js';
-import { LanguageLoader } from '../src/text/language.js';
+import { language } from './compactable.js';
 import { callsTo, PROJECT_TALK, testEmulator } from './support.js';
-
-const language = await new LanguageLoader().load();
 
 /** CPU time of the process, in ms. */
 function costOf(work: () => void): number {
@@ -28,8 +26,13 @@ test('a reply from a full context window takes less than 5 s of CPU time', () =>
     { role: 'user', content: 'Which group is number 700 in?' },
   ] as const;
   extractiveReply(messages, language); // warm
+  let said = '';
+  const cost = costOf(() => {
+    said = extractiveReply(messages, language);
+  });
 
-  expect(costOf(() => extractiveReply(messages, language))).toBeLessThan(5_000);
+  expect(said).toContain('number 700 is in group');
+  expect(cost).toBeLessThan(5_000);
 });
 
 test('long text that is not prose is compacted in less than 10 s of CPU time', async () => {

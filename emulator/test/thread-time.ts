@@ -10,3 +10,23 @@ export function threadTime(): () => number {
     return () => performance.now();
   }
 }
+
+/** Returns a function that counts the turns of the event loop since then, and tells the CPU time of the longest in milliseconds. */
+export function turnsOfTheLoop(): () => { longest: number; count: number } {
+  const now = threadTime();
+  let last = now();
+  let longest = 0;
+  let count = 0;
+  let isOver = false;
+  const turn = (): void => {
+    longest = Math.max(longest, now() - last);
+    last = now();
+    count += 1;
+    if (!isOver) setImmediate(turn);
+  };
+  setImmediate(turn);
+  return () => {
+    isOver = true;
+    return { longest, count };
+  };
+}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { callsTo, dataDirectory, testEmulator } from './support.js';
-import { threadTime } from './thread-time.js';
+import { threadTime, turnsOfTheLoop } from './thread-time.js';
 
 test('a search finds any word of any message among 2,000 conversations and 100,000 messages, without a stall', async () => {
   const emulator = testEmulator();
@@ -12,10 +12,9 @@ test('a search finds any word of any message among 2,000 conversations and 100,0
     emulator.conversations.create({ id: `conv_${i}`, messages });
   }
   emulator.conversations.append('conv_7', [{ id: 'm', role: 'assistant', content: 'The Walrus is on the quay.' }]);
-  const longest = stall();
+  const turns = turnsOfTheLoop();
 
-  const find = async (query: string) =>
-    (await callsTo(emulator).bare('GET', `/_emulator/search/conversations?${query}`)).body;
+  const find = async (query: string) => (await callsTo(emulator).control('GET', `/search/conversations?${query}`)).body;
   const { total, all, conversations } = await find('q=quay%20walrus');
 
   expect([total, all]).toEqual([1, 2000]);
@@ -23,7 +22,7 @@ test('a search finds any word of any message among 2,000 conversations and 100,0
   const page = await find('offset=1950&limit=100');
   expect([page.conversations.length, page.conversations.at(-1).id, page.next]).toEqual([50, 'conv_0', undefined]);
   expect((await find('limit=500')).next).toBe(500);
-  expect(longest()).toBeLessThan(mostOf(250));
+  expect(turns().longest).toBeLessThan(mostOf(250));
 });
 
 test.each([
@@ -41,13 +40,13 @@ test.each([
       content: `Message ${i} of the crew.`,
     }));
     const body = JSON.stringify({ ...head, messages });
-    const longest = stall();
+    const turns = turnsOfTheLoop();
 
     const response = await emulator.fetch(`http://emulator.test${path}`, { method: 'POST', body });
     let size = 0;
     for await (const piece of response.body as unknown as AsyncIterable<Uint8Array>) size += piece.byteLength;
 
-    expect(longest()).toBeLessThan(mostOf(250));
+    expect(turns().longest).toBeLessThan(mostOf(250));
     expect(response.status).toBe(201);
     expect(size).toBeGreaterThan(body.length);
     const [found] = emulator.conversations.list().filter((one) => one.messages.length > 0);
@@ -65,22 +64,4 @@ function mostOf(milliseconds: number): number {
     return now() - start;
   });
   return milliseconds * Math.max(1, Math.min(...times) / 60);
-}
-
-/** Returns a function that tells the longest CPU time of a turn of the event loop since then, in milliseconds. */
-function stall(): () => number {
-  const now = threadTime();
-  let last = now();
-  let longest = 0;
-  let isOver = false;
-  const turn = (): void => {
-    longest = Math.max(longest, now() - last);
-    last = now();
-    if (!isOver) setImmediate(turn);
-  };
-  setImmediate(turn);
-  return () => {
-    isOver = true;
-    return longest;
-  };
 }
