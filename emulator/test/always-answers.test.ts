@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { atLength } from '../../test/helpers/endurance.js';
-import { createEmulator, type FaultRule } from '../src/index.js';
+import { createEmulator } from '../src/index.js';
 
 const emulator = createEmulator({ seed: 'always', limits: { gateway: 1e6, context: 1e6, compact: 1e6 } });
 let port: number;
@@ -46,35 +46,24 @@ describe('a request over a socket', () => {
   test.each([
     ['HTTP/1.0 without a Host', 'GET /v1/presets HTTP/1.0\r\n\r\n'],
     ['an invalid Host', request('/v1/presets', { host: 'a b' })],
-    ['an empty Host', request('/v1/presets', { host: '' })],
-    ['no Host at all', 'GET /v1/presets HTTP/1.1\r\n\r\n'],
     ['OPTIONS *', request('*', {}, { method: 'OPTIONS' })],
-    ['a target that is not a path', request('presets')],
     ['an absolute target with an invalid URL', request('http://[/v1/presets')],
     ['a back-slash in the path', request('/v1\\presets', { host: 'a_b:99' })],
     ['a control-plane path with a bad Host', request('/_emulator/', { host: 'a b' })],
-    ['TRACE', request('/v1/presets', {}, { method: 'TRACE' })],
     ['CONNECT', request('localhost:1', {}, { method: 'CONNECT' })],
     ['an upgrade', request('/v1/presets', { connection: 'upgrade', upgrade: 'websocket' })],
-    ['a malformed encoding in the query', request('/api/context?conversationId=%E0%A4%A')],
     ['a malformed encoding in the path', request('/v1/presets/%E0%A4%A/execute', {}, { method: 'POST' })],
   ])('with %s gets a response, or its connection is closed', async (_, bytes) => {
     expect(await answerTo(bytes)).toMatch(ANSWERED);
   });
 
   test.each([
-    ...['204', '205', '304', '200', '299', '599', '600', '101', '-1', '503=x', '503=1e400', '429='],
-    ...['hasOwnProperty=1', '__proto__', '__proto__=1', 'constructor=1', 'toString', 'valueOf=2'],
-    ...['', '=', ':', '{', '{}', '[]', 'null', '{"type":"reset","when":1}', 'delay=abc', 'drip=0:0', 'error=-1'],
+    ...['204', '429', '599', '101', '-1', '503=1e400', '__proto__=1', '', '{', '{"type":"reset","when":1}', 'drip=0:0'],
     '{"status":204,"body":{"a":1}}',
     '{"status":200,"headers":{"a b":"c"}}',
-    '{"status":200,"headers":{"":"c"}}',
     '{"status":200,"headers":{"a":"b\\r\\nc: d"}}',
-    '{"status":200,"headers":{"a":"\\u0000"}}',
     '{"status":200,"headers":{"a":"\\u2014"}}',
-    '{"status":200,"headers":{"transfer-encoding":"gzip"}}',
     '{"status":200,"headers":{"content-length":"1000"}}',
-    '{"type":"contentType","contentType":"a\\u0000b"}',
     '{"type":"garbage","contentType":"\\u2014"}',
     '{"type":"status","status":200,"message":{}}',
   ])('for the fault %s gets a response', async (fault) => {
@@ -84,12 +73,9 @@ describe('a request over a socket', () => {
   test('gets a response whatever fault rules were posted before it', async () => {
     const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
     const rules = [
-      '{"respond":{"status":204,"body":"x"}}',
-      '{"respond":{"status":200,"headers":{"a b":"c"}}}',
       `{"respond":{"status":200,"body":${deep}}}`,
       `{"respond":{"type":"streamError","afterEvents":0,"error":{"a":${deep}}}}`,
       '{"match":{"header":{"a b":"c"}},"respond":{"status":500}}',
-      '{"match":{"header":{"__proto__":"c"}},"respond":{"status":500}}',
       '{"match":{"path":"__proto__*"},"respond":{"status":500}}',
     ];
     for (const body of rules) {
@@ -101,40 +87,15 @@ describe('a request over a socket', () => {
     }
   });
 
-  test('gets a 500 when a reply function throws, and impossible rules are rejected when they are added', async () => {
-    const cyclic: Record<string, unknown> = {};
-    cyclic.self = cyclic;
-    const impossible: FaultRule[] = [
-      { respond: { status: 204, body: 'x' } },
-      { respond: { status: 99 } },
-      { respond: { status: 200, headers: { 'a b': 'c' } } },
-      { respond: { status: 200, body: cyclic } },
-      { respond: { type: 'nothing' } as unknown as FaultRule['respond'] },
-    ];
-    for (const rule of impossible) expect(() => emulator.faults.add(rule)).toThrow(RangeError);
-    emulator.chat.on('throw', () => {
-      throw cyclic;
-    });
-
-    const body = '{"model":"atlas-small","messages":[{"role":"user","content":"throw"}]}';
-    expect(await answerTo(request('/v1/chat/completions', key(), { method: 'POST', body }))).toMatch(
-      /^HTTP\/1\.1 500 /,
-    );
-    emulator.chat.clear();
-  });
-
   test('with deeply nested JSON gets a response', async () => {
     const deep = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`;
-    for (const path of ['/v1/chat/completions', '/v1/integrations/team-chat/execute', '/api/memory']) {
-      const session = { ...key(), authorization: `Bearer ${emulator.sessionToken}` };
-      const headers = path.startsWith('/api') ? session : key();
-      for (const body of [
-        deep,
-        `{"model":"atlas-small","messages":${deep}}`,
-        `{"action":"post_message","text":${deep}}`,
-      ]) {
-        expect(await answerTo(request(path, headers, { method: 'POST', body }))).toMatch(/^HTTP\/1\.1 4\d\d /);
-      }
+    for (const [path, credential, body] of [
+      ['/v1/chat/completions', emulator.apiKeys.secret, `{"model":"atlas-small","messages":${deep}}`],
+      ['/v1/integrations/team-chat/execute', emulator.apiKeys.secret, `{"action":"post_message","text":${deep}}`],
+      ['/api/memory', emulator.sessionToken, deep],
+    ] as const) {
+      const headers = { authorization: `Bearer ${credential}` };
+      expect(await answerTo(request(path, headers, { method: 'POST', body }))).toMatch(/^HTTP\/1\.1 4\d\d /);
     }
     for (const path of ['/conversations', '/faults', '/state', '/clock']) {
       const body = `{"id":"deep","stylePreferences":${deep}}`;
@@ -147,37 +108,22 @@ describe('a request over a socket', () => {
   test('of any kind gets a response', async () => {
     const token = fc.stringMatching(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,12}$/);
     const value = fc.stringMatching(/^[\t\x20-\x7e\x80-\xff]{0,24}$/);
-    const odd = fc.constantFrom(
-      '__proto__',
-      'constructor',
-      'toString',
-      'hasOwnProperty',
-      '..',
-      '%2e%2e',
-      '%',
-      '*',
-      '\u00e9',
-    );
+    const odd = fc.constantFrom('__proto__', 'constructor', 'toString', '..', '%2e%2e', '%', '*', '\u00e9');
+    const texts = fc.dictionary(fc.string(), fc.string());
+    const rule = { status: fc.integer({ min: 100, max: 700 }), body: fc.jsonValue(), headers: texts };
     const fault = fc.oneof(
       value,
       fc.integer({ min: -1, max: 999 }).map(String),
       odd.map((name) => `${name}=1`),
       // Without the faults that make a request wait.
       fc.json({ maxDepth: 3 }).filter((text) => !/stall|slow/.test(text)),
-      fc
-        .record({
-          status: fc.integer({ min: 100, max: 700 }),
-          body: fc.jsonValue(),
-          headers: fc.dictionary(fc.string(), fc.string()),
-        })
-        .map((rule) => JSON.stringify(rule).replace(/[^\x20-\x7e]/g, '')),
+      fc.record(rule).map((one) => JSON.stringify(one).replace(/[^\x20-\x7e]/g, '')),
     );
     const target = fc.oneof(
       fc.stringMatching(/^\/[!-~]{0,24}$/),
       fc.constantFrom(
         '*',
         '//',
-        '/v1/presets',
         '/api/context',
         '/v1/chat/completions',
         '/v1/files',
@@ -189,27 +135,8 @@ describe('a request over a socket', () => {
       fc.stringMatching(/^[!-~]{1,24}$/),
     );
     const headers = fc.dictionary(token, value, { maxKeys: 4 });
-    const method = fc.constantFrom(
-      'GET',
-      'POST',
-      'PUT',
-      'PATCH',
-      'DELETE',
-      'HEAD',
-      'OPTIONS',
-      'TRACE',
-      'PROPFIND',
-      'SEARCH',
-    );
-    const known = fc.constantFrom(
-      'authorization',
-      'origin',
-      'cookie',
-      'range',
-      'idempotency-key',
-      'accept',
-      'content-type',
-    );
+    const method = fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE', 'PROPFIND');
+    const known = fc.constantFrom('authorization', 'origin', 'range', 'idempotency-key', 'accept', 'content-type');
     const any = fc.record({
       method,
       target,

@@ -3,50 +3,57 @@ import { remainingText, ruleName, type ShownFault } from '../inspector/faults/ru
 import type { FaultResponse, FaultRule } from '../src/index.js';
 import { callsTo, eventsOf, openStream, testEmulator } from './support.js';
 
-describe('a fault', () => {
-  test('responds in the format of the area it hits, as many times as set', async () => {
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+/** An emulator whose next response has this fault. */
+const faulty = (respond: FaultResponse) => {
+  const emulator = testEmulator();
+  emulator.faults.add({ respond });
+  const stream = async (init: RequestInit = {}) =>
+    eventsOf(await (await openStream(emulator, 'How tall is the tower?', {}, init)).text());
+  return { emulator, ...callsTo(emulator), stream };
+};
+
+describe('a rule', () => {
+  test('fires from the n-th match on, as often as set or once, and leaves other requests to the next rule', async () => {
     const emulator = testEmulator();
-    const { context, gateway } = callsTo(emulator);
-    emulator.faults.add({ times: 2, respond: { status: 429, retryAfter: 7 } });
+    emulator.faults.add({ match: { path: '/v1/presets', nth: 3 }, times: 2, respond: { status: 503 } });
+    emulator.faults.add({ respond: { status: 500 } });
 
-    const api = await context('GET', '/api/memory');
-    const v1 = await gateway('GET', '/v1/presets');
+    const seen: number[] = [];
+    for (let i = 0; i < 6; i += 1) seen.push((await callsTo(emulator).gateway('GET', '/v1/presets')).status);
 
-    expect(api.body).toEqual({ success: false, error: 'Rate limit exceeded' });
-    expect(api.headers.get('retry-after')).toBe('7');
-    expect(v1.body).toEqual({ error: { message: 'Rate limit exceeded', type: 'rate_limit_error', retry_after: 7 } });
-    expect((await gateway('GET', '/v1/presets')).status).toBe(200);
+    expect(seen).toEqual([500, 200, 503, 503, 200, 200]);
     expect(emulator.faults.list()).toEqual([]);
   });
 
-  test('fires once by default', async () => {
-    const emulator = testEmulator();
-    const { gateway } = callsTo(emulator);
-    emulator.faults.add({ respond: { status: 503 } });
+  test('fires with its probability, and the same way for the same seed', async () => {
+    const run = async (seed: string) => {
+      const emulator = testEmulator({ seed });
+      emulator.faults.add({ match: { probability: 0.3 }, times: 1e6, respond: { status: 500 } });
+      const seen: number[] = [];
+      for (let i = 0; i < 200; i += 1) seen.push((await callsTo(emulator).gateway('GET', '/v1/presets')).status);
+      return seen;
+    };
 
-    const first = await gateway('GET', '/v1/presets');
+    const one = await run('one');
 
-    expect(first.body.error).toEqual({
-      message: 'The service is temporarily unavailable',
-      type: 'service_unavailable',
-      param: '',
-      code: 'service_unavailable',
-    });
-    expect((await gateway('GET', '/v1/presets')).status).toBe(200);
+    expect(await run('one')).toEqual(one);
+    expect(await run('two')).not.toEqual(one);
+    const failed = one.filter((status) => status === 500).length;
+    expect(failed).toBeGreaterThan(40);
+    expect(failed).toBeLessThan(80);
   });
 
   test('applies to the requests it matches', async () => {
     const emulator = testEmulator();
-    const { gateway, context } = callsTo(emulator);
+    const { ask, gateway, context } = callsTo(emulator);
     const respond = { status: 500 };
     emulator.faults.add({ match: { method: 'POST', path: '/v1/chat/*', header: { 'x-try': '2' } }, times: 9, respond });
     emulator.faults.add({ match: { path: /memory$/ }, times: 9, respond });
-    const messages = [{ role: 'user', content: 'x' }];
-    const chat = (headers: Record<string, string>) =>
-      gateway('POST', '/v1/chat/completions', { model: 'atlas-small', messages }, headers);
 
-    expect((await chat({})).status).toBe(200);
-    expect((await chat({ 'x-try': '2' })).status).toBe(500);
+    expect((await ask('x')).status).toBe(200);
+    expect((await ask('x', {}, { 'x-try': '2' })).status).toBe(500);
     expect((await gateway('GET', '/v1/presets', undefined, { 'x-try': '2' })).status).toBe(200);
     expect((await context('GET', '/api/memory')).status).toBe(500);
   });
@@ -56,7 +63,7 @@ describe('a fault', () => {
     emulator.faults.add({ match: { path: /^\/v1/ }, times: Number.POSITIVE_INFINITY, respond: { status: 418 } });
     emulator.faults.add({ match: { path: '/v1/*' }, times: Number.POSITIVE_INFINITY, respond: { status: 503 } });
 
-    const { body } = await callsTo(emulator, emulator.fetch, 'http://127.0.0.1').bare('GET', '/_emulator/faults');
+    const { body } = await callsTo(emulator).control('GET', '/faults');
 
     expect(body.map(({ match, remaining }: ShownFault) => [match.path, remaining])).toEqual([
       ['/^\\/v1/', null],
@@ -66,74 +73,117 @@ describe('a fault', () => {
     expect(body.map(remainingText)).toEqual(['until switched off', 'until switched off']);
   });
 
-  test.each([
-    { match: { paths: '/v1/usage' }, respond: { status: 503 } },
-    { time: 3, respond: { status: 503 } },
-    { respond: { status: 503, bodyy: 'x' } },
-    { match: { path: '/v1/usage' }, response: { status: 503 } },
-  ])('with an undocumented field is rejected: %j', async (rule) => {
+  const respond = { status: 503 };
+  test.each<{ rule: object; says: string }>([
+    { rule: { match: { nth: 0 }, respond }, says: 'match.nth is not valid: at least 1' },
+    { rule: { match: { probability: 1.5 }, respond }, says: 'match.probability is not valid: at most 1' },
+    { rule: { match: { probability: -1 }, respond }, says: 'match.probability is not valid: at least 0' },
+    { rule: { match: { paths: '/v1/usage' }, respond }, says: 'is not a documented field' },
+    { rule: { respond: { status: 503, bodyy: 'x' } }, says: 'is not a documented field' },
+    { rule: { response: respond }, says: 'did you mean respond?' },
+    { rule: { times: 0, respond }, says: 'times is not valid: at least 1' },
+    {
+      rule: { respond: { type: 'stal' } },
+      says: 'respond.type is not valid: expected one of status, stall, malformed, reset',
+    },
+    { rule: { respond: { status: 204, body: 'x' } }, says: 'a response with this status has no body' },
+    { rule: { respond: { status: 99 } }, says: 'respond.status is not valid: at least 200' },
+    { rule: { respond: { status: 200, headers: { 'a b': 'c' } } }, says: 'not a valid header name' },
+  ])('is rejected when it is added: $rule', async ({ rule, says }) => {
     const emulator = testEmulator();
-    const { bare } = callsTo(emulator, emulator.fetch, 'http://127.0.0.1');
+    const add = () => emulator.faults.add(rule as FaultRule);
 
-    expect(() => emulator.faults.add(rule as FaultRule)).toThrow('is not a documented field');
-    expect(await bare('POST', '/_emulator/faults', rule)).toMatchObject({ status: 400 });
+    expect(add).toThrow(RangeError);
+    expect(add).toThrow(says);
+    expect(await callsTo(emulator).control('POST', '/faults', rule)).toMatchObject({ status: 400 });
     expect(emulator.faults.list()).toEqual([]);
   });
+});
 
-  test('without respond suggests it', () => {
-    const misspelt = { response: { status: 503 } } as never;
+test('a rule whose body is not JSON is rejected when it is added', () => {
+  const body: Record<string, unknown> = {};
+  body.self = body;
 
-    expect(() => testEmulator().faults.add(misspelt)).toThrow('did you mean respond?');
+  expect(() => testEmulator().faults.add({ respond: { status: 200, body } })).toThrow(RangeError);
+});
+
+describe('a fault', () => {
+  test('responds in the format of the area it hits', async () => {
+    const emulator = testEmulator();
+    const { context, gateway } = callsTo(emulator);
+    emulator.faults.add({ times: 2, respond: { status: 429, retryAfter: 7 } });
+    emulator.faults.add({ respond: { status: 503 } });
+
+    const api = await context('GET', '/api/memory');
+    const v1 = await gateway('GET', '/v1/presets');
+
+    expect(api.body).toEqual({ success: false, error: 'Rate limit exceeded' });
+    expect(api.headers.get('retry-after')).toBe('7');
+    expect(v1.body).toEqual({ error: { message: 'Rate limit exceeded', type: 'rate_limit_error', retry_after: 7 } });
+    expect((await gateway('GET', '/v1/presets')).body.error).toEqual({
+      message: 'The service is temporarily unavailable',
+      type: 'service_unavailable',
+      param: '',
+      code: 'service_unavailable',
+    });
   });
 
-  test('may have its own body and headers', async () => {
-    const emulator = testEmulator();
-    emulator.faults.add({ respond: { status: 502, body: { oops: 1 }, headers: { 'retry-after': '3' } } });
+  test.each([
+    { when: 'before' as const, items: 0 },
+    { when: 'after' as const, items: 1 },
+  ])('can break the connection $when the work is done', async ({ when, items }) => {
+    const { emulator, context } = faulty({ type: 'reset', when });
+    const attempt = context('POST', '/api/memory', { type: 'fact', key: 'a', content: 'b' });
 
-    const answer = await callsTo(emulator).gateway('GET', '/v1/presets');
+    await expect(attempt).rejects.toMatchObject({ message: 'fetch failed', cause: { code: 'ECONNRESET' } });
 
-    expect(answer).toMatchObject({ status: 502, body: { oops: 1 } });
-    expect(answer.headers.get('retry-after')).toBe('3');
-  });
-
-  test('can respond with garbage', async () => {
-    const emulator = testEmulator();
-    emulator.faults.add({ respond: { type: 'garbage' } });
-
-    await expect(callsTo(emulator).gateway('GET', '/v1/presets')).rejects.toThrow(SyntaxError);
-  });
-
-  test('can break the connection: in process, fetch rejects', async () => {
-    const emulator = testEmulator();
-    emulator.faults.add({ respond: { type: 'reset' } });
-
-    const attempt = callsTo(emulator).gateway('GET', '/v1/presets');
-
-    await expect(attempt).rejects.toMatchObject({ name: 'TypeError', cause: { code: 'ECONNRESET' } });
+    expect(emulator.state().memory).toHaveLength(items);
     expect(emulator.requests.at(-1)).toMatchObject({ outcome: 'reset', fault: 'reset', status: undefined });
   });
 
-  test('can stall until the caller leaves', async () => {
-    const emulator = testEmulator();
-    emulator.faults.add({ respond: { type: 'stall' } });
-    const aborter = new AbortController();
-    const attempt = openStream(emulator, 'x', {}, { signal: aborter.signal });
+  test.each(['malformed', 'garbage'] as const)('can return what is not JSON: %s', async (type) => {
+    const { context } = faulty({ type });
 
-    aborter.abort(new Error('waited long enough'));
+    await expect(context('GET', '/api/memory')).rejects.toThrow(SyntaxError);
+    expect((await context('GET', '/api/memory')).body).toEqual({ success: true, memories: [] });
+  });
 
-    await expect(attempt).rejects.toThrow('waited long enough');
+  test.each([{ type: 'malformed' } as const, { type: 'garbleStream', afterEvents: 1 } as const])(
+    'can garble an event of a stream: $type',
+    async (respond) => {
+      const { stream } = faulty(respond);
+
+      const events = await stream();
+
+      expect(events).toHaveLength((await stream()).length);
+      expect(() => JSON.parse(events[1] ?? '')).toThrow(SyntaxError);
+      expect(() => JSON.parse(events[2] ?? '')).not.toThrow();
+      expect(events.at(-1)).toBe('[DONE]');
+    },
+  );
+
+  test('can send a body slowly, by the clock', async () => {
+    const { emulator } = faulty({ type: 'drip', bytes: 10, every: 50 });
+    const headers = { authorization: `Bearer ${emulator.sessionToken}` };
+    const { body } = await emulator.fetch('http://emulator.test/api/memory', { headers });
+    const reader = (body as ReadableStream<Uint8Array>).getReader();
+    for (let piece = 0; piece < 3; piece += 1) {
+      const reading = reader.read();
+      await settle();
+      emulator.clock.advance(50);
+      expect((await reading).value).toHaveLength(10);
+    }
+
+    expect(JSON.stringify({ success: true, memories: [] })).toHaveLength(30);
+    expect((await reader.read()).done).toBe(true);
   });
 
   test('can delay a response, by the clock', async () => {
-    const emulator = testEmulator();
-    emulator.faults.add({ respond: { type: 'slow', delay: 5000 } });
+    const { emulator, gateway } = faulty({ type: 'slow', delay: 5000 });
     let answered = false;
-    const attempt = callsTo(emulator)
-      .gateway('GET', '/v1/presets')
-      .then(() => {
-        answered = true;
-      });
-    const settle = () => new Promise((resolve) => setImmediate(resolve));
+    const attempt = gateway('GET', '/v1/presets').then(() => {
+      answered = true;
+    });
 
     emulator.clock.advance(4999);
     await settle();
@@ -143,76 +193,131 @@ describe('a fault', () => {
     expect(emulator.requests.at(-1)).toMatchObject({ duration: 5000, fault: 'slow' });
   });
 
+  test('can stall until the caller leaves, before the response or in a stream', async () => {
+    for (const respond of [{ type: 'stall' }, { type: 'cutStream', afterEvents: 2, how: 'stall' }] as const) {
+      const { emulator, stream } = faulty(respond);
+      const aborter = new AbortController();
+      const events = stream({ signal: aborter.signal });
+      const sent = respond.type === 'stall' ? undefined : 2;
+      await expect.poll(() => emulator.requests.map((request) => request.events)).toEqual([sent]);
+
+      aborter.abort(new Error('waited long enough'));
+
+      await expect(events).rejects.toThrow('waited long enough');
+    }
+  });
+
   test('can cut off a body', async () => {
-    const emulator = testEmulator();
-    emulator.faults.add({ respond: { type: 'cutBody', afterBytes: 10 } });
+    const { emulator } = faulty({ type: 'cutBody', afterBytes: 10 });
+    const headers = { authorization: `Bearer ${emulator.apiKeys.secret}` };
 
-    const response = await emulator.fetch('http://emulator.test/v1/presets', {
-      headers: { authorization: `Bearer ${emulator.apiKeys.secret}` },
-    });
+    const { body } = await emulator.fetch('http://emulator.test/v1/presets', { headers });
 
-    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    const reader = (body as ReadableStream<Uint8Array>).getReader();
     expect((await reader.read()).value).toHaveLength(10);
     await expect(reader.read()).rejects.toMatchObject({ cause: { code: 'ECONNRESET' } });
   });
 
-  test.each([
-    { how: 'end' as const, ends: 'resolves' },
-    { how: 'reset' as const, ends: 'rejects' },
-  ])('can cut a stream after some events: reading $ends if how is $how', async ({ how, ends }) => {
-    const emulator = testEmulator();
-    emulator.faults.add({
-      match: { path: '/v1/chat/completions' },
-      respond: { type: 'cutStream', afterEvents: 3, how },
-    });
+  test.each(['end', 'reset'] as const)('can cut a stream after some events by %s', async (how) => {
+    const { emulator, gateway, stream } = faulty({ type: 'cutStream', afterEvents: 3, how });
 
-    const response = await openStream(emulator, 'How tall is the tower?');
-    const text = response.text();
+    if (how === 'reset') await expect(stream()).rejects.toThrow();
+    else expect(await stream()).toHaveLength(3);
 
-    if (ends === 'rejects') await expect(text).rejects.toThrow();
-    else expect(eventsOf(await text)).toHaveLength(3);
     expect(emulator.requests.at(-1)).toMatchObject({ outcome: 'cut', events: 3, fault: 'cutStream' });
-    const usage = await callsTo(emulator).gateway('GET', '/v1/usage');
-    expect(usage.body.tokens_used).toBe(10 + 2);
-  });
-
-  test('can stall a stream until the reader leaves', async () => {
-    const emulator = testEmulator();
-    emulator.faults.add({ respond: { type: 'cutStream', afterEvents: 2, how: 'stall' } });
-    const aborter = new AbortController();
-    const text = (await openStream(emulator, 'x', {}, { signal: aborter.signal })).text();
-
-    aborter.abort(new Error('idle for too long'));
-
-    await expect(text).rejects.toThrow('idle for too long');
+    expect((await gateway('GET', '/v1/usage')).body.tokens_used).toBe(10 + 2);
   });
 
   test('can send an error event in a stream', async () => {
-    const emulator = testEmulator();
-    emulator.faults.add({ respond: { type: 'streamError', afterEvents: 2, error: { message: 'overloaded' } } });
-
-    const events = eventsOf(await (await openStream(emulator, 'How tall is it?')).text());
+    const events = await faulty({ type: 'streamError', afterEvents: 2, error: { message: 'overloaded' } }).stream();
 
     expect(events).toHaveLength(3);
     expect(JSON.parse(events[2] ?? '')).toEqual({ error: { message: 'overloaded' } });
   });
 
-  test('can be removed', async () => {
-    const emulator = testEmulator();
-    const id = emulator.faults.add({ times: Number.POSITIVE_INFINITY, respond: { status: 500 } });
+  /** Keep this in step with the table in the README. */
+  const EVERY_EFFECT: FaultResponse[] = [
+    { type: 'status', status: 500 },
+    { type: 'reset' },
+    { type: 'stall' },
+    { type: 'slow', delay: 1 },
+    { type: 'garbage' },
+    { type: 'contentType', contentType: 'a/b' },
+    { type: 'malformed' },
+    { type: 'drip', bytes: 1, every: 1 },
+    { type: 'cutBody', afterBytes: 1 },
+    { type: 'cutStream' },
+    { type: 'garbleStream', afterEvents: 1 },
+    { type: 'streamError', afterEvents: 1 },
+  ];
 
-    expect((await callsTo(emulator).gateway('GET', '/v1/presets')).status).toBe(500);
-    expect(emulator.faults.remove(id)).toBe(true);
+  test('of every kind can be added over the control plane', async () => {
+    const emulator = testEmulator();
+    const { control } = callsTo(emulator);
+
+    for (const respond of EVERY_EFFECT) expect((await control('POST', '/faults', { respond })).status).toBe(201);
+
+    expect(emulator.faults.list().map(({ respond }) => respond)).toEqual(EVERY_EFFECT);
+  });
+});
+
+describe('the header x-emulator-fault', () => {
+  const asked = (fault: string, emulator = testEmulator()) =>
+    callsTo(emulator).gateway('GET', '/v1/presets', undefined, { 'x-emulator-fault': fault });
+
+  test('applies to its own request only', async () => {
+    const emulator = testEmulator();
+
+    expect((await asked('503', emulator)).status).toBe(503);
     expect((await callsTo(emulator).gateway('GET', '/v1/presets')).status).toBe(200);
+    expect(emulator.requests[0]).toMatchObject({ fault: 'status 503', headers: { 'x-emulator-fault': '503' } });
   });
 
-  test('is rejected when it is added if it is invalid', () => {
-    const { faults } = testEmulator();
+  test('accepts a status with a wait, and any rule as JSON', async () => {
+    const { status, body } = await asked('429=7');
+    const own = await asked('{"status":502,"body":{"oops":1},"headers":{"retry-after":"3"}}');
 
-    expect(() => faults.add({ times: 0, respond: { status: 500 } })).toThrow(RangeError);
-    expect(() => faults.add({ respond: undefined as unknown as FaultResponse })).toThrow(RangeError);
-    expect(() => faults.add({ respond: { type: 'stal' } as unknown as FaultResponse })).toThrow(
-      'respond.type is not valid: expected one of status, stall, malformed, reset',
-    );
+    expect([status, body.error.retry_after]).toEqual([429, 7]);
+    expect(own).toMatchObject({ status: 502, body: { oops: 1 } });
+    expect(own.headers.get('retry-after')).toBe('3');
+  });
+
+  test.each(['reset', 'reset-after', 'malformed', 'cut-body=5'])('accepts %s', async (header) => {
+    await expect(asked(header)).rejects.toThrow();
+  });
+
+  test.each([
+    { header: 'cut=2', events: 2 },
+    { header: 'cut', events: 12 },
+    { header: 'error=1', events: 2 },
+    { header: 'garble=1', events: 13 },
+  ])('accepts $header on a stream', async ({ header, events }) => {
+    const emulator = testEmulator();
+    const authorization = `Bearer ${emulator.apiKeys.secret}`;
+    emulator.chat.on('x', 'one two three four five six seven eight nine');
+
+    const response = await openStream(emulator, 'x', {}, { headers: { authorization, 'x-emulator-fault': header } });
+
+    expect(eventsOf(await response.text())).toHaveLength(events);
+    expect(emulator.requests[0]?.outcome).toBe(header === 'garble=1' ? 'answered' : 'cut');
+  });
+
+  test('accepts content-type, delay and drip', async () => {
+    const emulator = testEmulator();
+    expect((await asked('content-type=text/plain')).headers.get('content-type')).toBe('text/plain');
+    const slow = asked('delay=10', emulator);
+    emulator.clock.advance(10);
+    expect((await slow).status).toBe(200);
+    const dripped = asked('drip=100000:5', emulator);
+    await settle();
+    emulator.clock.advance(5);
+    expect((await dripped).status).toBe(200);
+  });
+
+  test.each(['nonsense', 'delay=soon', '{', '999'])('with the value %s is rejected with 400', async (header) => {
+    const { status, body } = await asked(header);
+
+    expect(status).toBe(400);
+    expect(body.error.type).toBe('invalid_request_error');
   });
 });

@@ -62,11 +62,7 @@ describe('a streamed completion', () => {
     emulator.chat.on('x', '𒀀𒀁𒀂');
 
     const stream = eventsOf(await (await openStream(emulator, 'x', { max_tokens: 1 })).text());
-    const plain = await callsTo(emulator).gateway('POST', '/v1/chat/completions', {
-      model: 'atlas-small',
-      max_tokens: 1,
-      messages: [{ role: 'user', content: 'x' }],
-    });
+    const plain = await callsTo(emulator).ask('x', { max_tokens: 1 });
 
     expect(contentOf(stream)).toBe('');
     expect(plain.body.choices[0]).toMatchObject({ message: { content: '' }, finish_reason: 'length' });
@@ -96,22 +92,12 @@ describe('a streamed completion', () => {
     await reading;
   });
 
-  test('is produced only as it is read', async () => {
-    const emulator = testEmulator();
-    emulator.chat.on('x', 'word '.repeat(1000));
-    const reader = ((await openStream(emulator, 'x')).body as ReadableStream<Uint8Array>).getReader();
-
-    for (let i = 0; i < 5; i += 1) await reader.read();
-
-    expect(emulator.requests.at(-1)).toMatchObject({ outcome: 'pending', events: 5 });
-    await reader.cancel();
-  });
-
-  test('stops when its reader cancels, and is billed for what was sent', async () => {
+  test('is produced only as it is read, stops when its reader cancels, and is billed for what was sent', async () => {
     const emulator = testEmulator();
     emulator.chat.on('x', 'word '.repeat(1000));
     const reader = ((await openStream(emulator, 'x')).body as ReadableStream<Uint8Array>).getReader();
     for (let i = 0; i < 4; i += 1) await reader.read();
+    expect(emulator.requests.at(-1)).toMatchObject({ outcome: 'pending', events: 4 });
 
     await reader.cancel();
 
@@ -135,27 +121,73 @@ describe('a streamed completion', () => {
     expect((await callsTo(emulator).gateway('GET', '/v1/usage')).body.tokens_used).toBe(5);
   });
 
-  test('is billed before [DONE] is sent', async () => {
+  test('is billed before [DONE] is sent, like a plain completion', async () => {
     const emulator = testEmulator();
     const reader = ((await openStream(emulator, 'x')).body as ReadableStream<Uint8Array>).getReader();
     let last = '';
     while (last !== 'data: [DONE]\n\n') last = new TextDecoder().decode((await reader.read()).value);
 
-    expect((await callsTo(emulator).gateway('GET', '/v1/usage')).body.tokens_used).toBeGreaterThan(5);
+    const billed = (await callsTo(emulator).gateway('GET', '/v1/usage')).body.tokens_used;
     await reader.cancel();
-    const [entry] = emulator.state().usage;
-    expect(entry?.tokens).toBe((await callsTo(emulator).gateway('GET', '/v1/usage')).body.tokens_used);
+    expect(emulator.state().usage.map(({ tokens }) => tokens)).toEqual([billed]);
+    expect((await callsTo(emulator).ask('x')).body.usage.total_tokens).toBe(billed);
+  });
+});
+
+describe('the bytes of a stream', () => {
+  test.each([1, 7])(
+    'can be split every %i bytes, inside characters and line ends, without loss',
+    async (splitBytes) => {
+      const emulator = testEmulator({ pace: { splitBytes, lineEnd: 'crlf' } });
+      emulator.chat.on('x', '日本語です。 Zażółć gęślą 𝒳');
+      const pieces: Uint8Array[] = [];
+
+      const { body } = await openStream(emulator, 'x');
+      for await (const piece of body as unknown as AsyncIterable<Uint8Array>) pieces.push(piece);
+
+      expect(Math.max(...pieces.map((piece) => piece.byteLength))).toBe(splitBytes);
+      expect(pieces.some((piece) => Buffer.from(piece).toString().includes('\ufffd'))).toBe(true);
+      const text = Buffer.concat(pieces).toString();
+      expect(text.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/);
+      expect(contentOf(eventsOf(text.replaceAll('\r\n', '\n')))).toBe('日本語です。 Zażółć gęślą 𝒳');
+      expect(emulator.requests.at(-1)).toMatchObject({ outcome: 'answered' });
+    },
+  );
+
+  test('may end lines with CR alone', async () => {
+    const text = await (await openStream(testEmulator({ pace: { lineEnd: 'cr' } }), 'x')).text();
+
+    expect(text.endsWith('data: [DONE]\r\r')).toBe(true);
   });
 
-  test('is billed like a plain completion', async () => {
-    const emulator = testEmulator();
-    await (await openStream(emulator, 'How tall is the tower?')).text();
-    const { gateway } = callsTo(emulator);
-    const streamed = (await gateway('GET', '/v1/usage')).body.tokens_used;
+  test('contain comment lines in pauses, which do not count as events', async () => {
+    const emulator = testEmulator({ pace: { ttft: 1000, tokensPerSecond: 1, heartbeat: 400 } });
+    emulator.chat.on('x', 'one two');
+    const reading = openStream(emulator, 'x').then((response) => response.text());
+    for (let i = 0; i < 40; i += 1) {
+      await new Promise((resolve) => setImmediate(resolve));
+      emulator.clock.advance(100);
+    }
 
-    const messages = [{ role: 'user', content: 'How tall is the tower?' }];
-    const plain = await gateway('POST', '/v1/chat/completions', { model: 'atlas-small', messages });
+    const text = await reading;
 
-    expect(streamed).toBe(plain.body.usage.total_tokens);
+    expect(text.match(/^: keep-alive$/gm)).toHaveLength(2 + 2 + 2);
+    expect(emulator.requests.at(-1)?.events).toBe(eventsOf(text).filter((event) => !event.startsWith(':')).length);
+  });
+
+  test.each([
+    { chunkBy: 'word' as const, pieces: 3 },
+    { chunkBy: 'char' as const, pieces: 13 },
+  ])('are chunked by $chunkBy', async ({ chunkBy, pieces }) => {
+    const emulator = testEmulator({ pace: { chunkBy } });
+    emulator.chat.on('x', 'one two three');
+
+    const events = eventsOf(await (await openStream(emulator, 'x')).text());
+
+    expect(events.slice(1, -3)).toHaveLength(pieces);
+  });
+
+  test.each(['splitBytes', 'heartbeat'])('cannot have a %s of 0', (name) => {
+    expect(() => testEmulator({ pace: { [name]: 0 } })).toThrow(`pace.${name}`);
   });
 });
