@@ -7,7 +7,7 @@ import { AT_LENGTH } from '../../test/helpers/endurance.js';
 import { addSampleConversation, createEmulator, type Emulator } from '../src/index.js';
 import { BrowserPage } from './browser-page.js';
 import { onPage } from './page.js';
-import { callsTo, dataDirectory } from './support.js';
+import { callsTo, dataDirectory, openStream } from './support.js';
 
 const hasBrowser = await hasChromium();
 let browser: BrowserPage;
@@ -45,48 +45,13 @@ describe.runIf(hasBrowser && AT_LENGTH).each([390, 1280])('a story at %d px', (w
   const fits = async (): Promise<void> => {
     expect(await browser.tooWide()).toEqual([]);
   };
-  const client = (maxRetries: number) =>
-    new GatewayClient({ baseURL: url, apiKey: emulator.apiKeys.secret, maxRetries, pacing: false });
-
-  test('a transcript is pasted and compacted', async () => {
-    const { go, click, type, reads, text } = onPage(browser);
-    await go('new');
-    const pasted = `User: We decided to keep invoices in PostgreSQL because it is backed up.
-Note: the export must never contain the data of two customers.
-Assistant: Retries must not send the same invoice twice.
-${Array.from({ length: 20 }, (_, i) => `User: Thanks, the weather on day ${i} is nice.\nAssistant: Lunch is ready.`).join('\n')}`;
-    await type('#transcript', pasted);
-    await reads('Create with 42 messages');
-    await fits();
-    await click('#create');
-    await reads('42 messages, never compacted');
-    const created = emulator.conversations.list().at(-1);
-    expect(created?.messages.map(({ role, content }) => `${role}: ${content}`).slice(0, 3)).toEqual([
-      'user: We decided to keep invoices in PostgreSQL because it is backed up.\nNote: the export must never contain the data of two customers.',
-      'assistant: Retries must not send the same invoice twice.',
-      'user: Thanks, the weather on day 0 is nice.',
-    ]);
-    await click('#compact-aggressive');
-    await reads('Receipt of the aggressive compaction');
-    expect(await text()).toMatch(/\d+ statements? recognised/);
-    await fits();
-    if (width < 900) {
-      await click('#to-messages');
-      await browser.until("Math.abs(document.querySelector('#part-messages').getBoundingClientRect().top) < 100");
-    }
-  });
 
   test('a question is asked in the playground, with the context of a conversation', async () => {
     const { go, click, type, reads, sees, text } = onPage(browser);
     const id = `0f8fad5b-d9cb-469f-a165-70867728950e-${'long'.repeat(20)}`;
     emulator.models.create({ id: 'a-model-of-a-very-long-name'.repeat(4), contextWindow: 1000 });
-    emulator.conversations.create({
-      id,
-      messages: [
-        { role: 'user', content: 'We release on Tuesdays because support is fully staffed then.' },
-        { role: 'assistant', content: 'Noted.' },
-      ],
-    });
+    const content = 'We release on Tuesdays because support is fully staffed then.';
+    emulator.conversations.create({ id, messages: [{ role: 'user', content }] });
     await go('playground');
     await click('#from-conversation');
     await type('#search', 'Tuesdays staffed');
@@ -112,7 +77,7 @@ ${Array.from({ length: 20 }, (_, i) => `User: Thanks, the weather on day ${i} is
     await browser.until(
       "document.querySelector('[id=\"fault-Gateway down\"]').getAttribute('aria-checked') === 'true'",
     );
-    const gateway = client(1);
+    const gateway = new GatewayClient({ baseURL: url, apiKey: emulator.apiKeys.secret, maxRetries: 1, pacing: false });
     // The Gateway recovers as soon as the first attempt has failed.
     const stop = emulator.onRequest(() => emulator.faults.clear());
     await gateway.presets.list();
@@ -140,10 +105,8 @@ ${Array.from({ length: 20 }, (_, i) => `User: Thanks, the weather on day ${i} is
 
   test('why a call was answered with 429, and the way past it', async () => {
     const { go, click, reads, sees } = onPage(browser);
-    const gateway = client(0);
-    const list = () => gateway.presets.list();
-    for (let i = 0; i < 3; i += 1) await list();
-    await expect(list()).rejects.toThrow('429');
+    const list = async () => (await callsTo(emulator).gateway('GET', '/v1/presets')).status;
+    expect([await list(), await list(), await list(), await list()]).toEqual([200, 200, 200, 429]);
 
     await go('requests');
     await reads('limit gateway');
@@ -155,8 +118,7 @@ ${Array.from({ length: 20 }, (_, i) => `User: Thanks, the weather on day ${i} is
     await fits();
     await click('#advance-to-end');
     await reads('The window has ended');
-    await list();
-    await gateway.close();
+    expect(await list()).toBe(200);
   });
 
   test('a snapshot is kept, the clock is advanced, and both are put back', async () => {
@@ -222,10 +184,10 @@ ${Array.from({ length: 20 }, (_, i) => `User: Thanks, the weather on day ${i} is
 
   test('presets, posted messages, files, replies, users and workspaces have a view', async () => {
     const { go, click, type, reads, sees } = onPage(browser);
-    const gateway = client(0);
-    await gateway.integrations.execute('team-chat', { action: 'post_message', channel: '#ops', text: 'Deployed.' });
-    await gateway.files.upload({ file: new Blob(['a,b']), purpose: 'import', filename: 'rows.csv' });
-    await gateway.close();
+    const { gateway, upload } = callsTo(emulator);
+    const message = { action: 'post_message', channel: '#ops', text: 'Deployed.' };
+    await gateway('POST', '/v1/integrations/team-chat/execute', message);
+    await upload(new File(['a,b'], 'rows.csv'));
     await go('presets');
     await reads('Deployed.');
     await reads('Meeting decisions');
@@ -289,6 +251,10 @@ ${Array.from({ length: 20 }, (_, i) => `User: Thanks, the weather on day ${i} is
     await reads('Receipt of the aggressive compaction');
     await sees('.losses .records button');
     await fits();
+    if (width < 900) {
+      await click('#to-messages');
+      await browser.until("Math.abs(document.querySelector('#part-messages').getBoundingClientRect().top) < 100");
+    }
     await browser.evaluate("document.querySelector('.losses .records .row button:last-child').focus()");
     await click('.losses .records .row button:last-child');
     await reads('is in the context again.');
@@ -303,61 +269,17 @@ ${Array.from({ length: 20 }, (_, i) => `User: Thanks, the weather on day ${i} is
       respond: { type: 'cutStream', afterEvents: 3, how: 'stall' },
     });
     const stop = new AbortController();
-    const gateway = client(0);
-    const messages = [{ role: 'user' as const, content: 'The harbour opens at six. When does the harbour open?' }];
-    const stream = await gateway.chat.completions.create(
-      { model: 'atlas-small', messages, stream: true },
-      { signal: stop.signal },
-    );
+    const question = 'The harbour opens at six. When does the harbour open?';
+    const stream = await openStream(emulator, question, {}, { signal: stop.signal });
+    const read = stream.text();
     await go(`requests/${emulator.requests.at(-1)?.requestId}`);
     await browser.until("document.querySelectorAll('.events li').length === 3");
     await reads('in progress');
     await browser.until("document.querySelector('[aria-label=\"Reply so far\"]')?.innerText.startsWith('The')");
     await fits();
     stop.abort();
-    await stream.finalCompletion().catch(() => {});
+    await read.catch(() => {});
     await reads('the client, which disconnected');
-    await click('#close-detail');
-    await gateway.close();
-  });
-
-  test('the list stays still while one reads, and is live again after Close', async () => {
-    const { go, click, reads, sees } = onPage(browser);
-    const many = async (count: number) => {
-      for (let i = 0; i < count; i += 1) await emulator.fetch(`http://emulator.test/v1/presets?limit=${i}`);
-    };
-    await many(5);
-    await go('requests');
-    await browser.until("document.querySelectorAll('.log li').length === 5");
-    await click('.log li:first-child a');
-    await sees('.detail-path');
-    await many(1100);
-    await reads('new requests');
-    expect(await browser.evaluate("document.querySelectorAll('.log li').length")).toBe(5);
-    await click('#close-detail');
-    await browser.until("document.querySelectorAll('.log li').length === 100 && !document.querySelector('#release')");
-  });
-
-  test('why a prompt is long, found by a word of its request', async () => {
-    const { go, click, type, reads } = onPage(browser);
-    const gateway = client(0);
-    await gateway.chat.completions.create({
-      model: 'atlas-small',
-      messages: [
-        { role: 'system', content: 'Be brief and think of the zebra. '.repeat(40) },
-        { role: 'user', content: 'Hello?' },
-      ],
-    });
-    await gateway.presets.list();
-    await gateway.close();
-    await go('requests');
-    await type('#request-q', 'zebra');
-    await browser.until("document.querySelectorAll('.log li').length === 1");
-    await click('.log a');
-    await reads('1. system');
-    await reads("of the model's window");
-    await fits();
-    await type('#request-q', '');
     await click('#close-detail');
   });
 
@@ -371,10 +293,7 @@ ${Array.from({ length: 20 }, (_, i) => `User: Thanks, the weather on day ${i} is
     await click('#reply-add');
     await reads('get_weather({"city":"Oslo"})');
     await fits();
-    const { body } = await callsTo(emulator).gateway('POST', '/v1/chat/completions', {
-      model: 'atlas-small',
-      messages: [{ role: 'user', content: 'How is the weather?' }],
-    });
+    const { body } = await callsTo(emulator).ask('How is the weather?');
     expect(JSON.stringify(body.choices)).toContain('get_weather');
 
     await go('playground');
@@ -384,35 +303,16 @@ ${Array.from({ length: 20 }, (_, i) => `User: Thanks, the weather on day ${i} is
     expect(await browser.evaluate("document.querySelector('#answer').innerText")).toBe('get_weather({"city":"Oslo"})');
   });
 
-  test('what it cost by key, and a failing case is saved', async () => {
-    const { go, click, reads, sees } = onPage(browser);
-    const gateway = client(0);
-    await gateway.chat.completions.create({ model: 'atlas-small', messages: [{ role: 'user', content: 'Hello?' }] });
-    await gateway.close();
-    await go('usage');
-    await sees('#cost tbody tr');
-    await reads('first secret key');
-    await fits();
-    await go('requests');
-    await click('#share');
-    await fits();
-    await click('#save-case');
-    await reads('Saved case.json with 1 request.');
-    await click('#share');
-  });
-
   test('a long stream is followed at its end, and all of it stays when it has ended', async () => {
     emulator.chat.on('tale', 'Once upon a time there was a harbour. '.repeat(120));
     emulator.faults.add({ match: { path: '/v1/chat/completions' }, respond: { type: 'drip', bytes: 2000, every: 20 } });
-    const gateway = client(0);
-    const messages = [{ role: 'user' as const, content: 'Tell the tale.' }];
-    const stream = await gateway.chat.completions.create({ model: 'atlas-small', messages, stream: true });
+    const stream = await openStream(emulator, 'Tell the tale.');
+    const read = stream.text();
     await onPage(browser).go(`requests/${emulator.requests.at(-1)?.requestId}`);
     await onPage(browser).reads('in progress');
     const ticking = setInterval(() => emulator.clock.advance(20), 20);
-    await stream.finalCompletion();
+    await read;
     clearInterval(ticking);
-    await gateway.close();
 
     await browser.until(`document.querySelectorAll('.events li').length === ${emulator.requests.at(-1)?.events}`);
     const bottom = (selector: string) => `document.querySelector('${selector}').getBoundingClientRect().bottom`;
@@ -426,11 +326,10 @@ ${Array.from({ length: 20 }, (_, i) => `User: Thanks, the weather on day ${i} is
     mkdirSync(downloads);
     await browser.downloadTo(downloads);
     emulator.faults.add({ match: { path: '/v1/chat/*' }, times: 2, respond: { status: 503 } });
-    const gateway = client(1);
-    const messages = [{ role: 'user' as const, content: 'Bob lives in Oslo.' }];
-    await gateway.chat.completions.create({ model: 'atlas-small', messages }).catch(() => {});
-    await gateway.presets.list();
-    await gateway.close();
+    const { ask, gateway } = callsTo(emulator);
+    await ask('Bob lives in Oslo.', {}, { 'idempotency-key': 'one' });
+    await ask('Bob lives in Oslo.', {}, { 'idempotency-key': 'one' });
+    await gateway('GET', '/v1/presets');
     await go('requests');
     await browser.until("document.querySelectorAll('.log li').length === 3");
     await click('.log li:last-child a');
@@ -458,7 +357,7 @@ ${Array.from({ length: 20 }, (_, i) => `User: Thanks, the weather on day ${i} is
     await reads('from a case');
     await sees('.banner.warning');
     await fits();
-    expect((await callsTo(emulator).gateway('POST', '/v1/chat/completions', {})).status).toBe(503);
+    expect((await ask('Bob?')).status).toBe(503);
     await give('#open-case', 'case.json', '{ "format": "something else" }');
     await sees('.share [role=alert]');
     await click('#share');
@@ -466,11 +365,9 @@ ${Array.from({ length: 20 }, (_, i) => `User: Thanks, the weather on day ${i} is
 
   test('an upload is previewed, leads to its request and back, and is deleted', async () => {
     const { go, click, press, reads, sees } = onPage(browser);
-    const gateway = client(0);
-    await gateway.files.upload({ file: new Blob(['name,amount\nAnna,10\n']), purpose: 'import', filename: 'rows.csv' });
-    const bytes = new Blob([new Uint8Array([137, 80, 0, 1])]);
-    await gateway.files.upload({ file: bytes, purpose: 'import', filename: 'logo.png' });
-    await gateway.close();
+    const { upload } = callsTo(emulator);
+    await upload(new File(['name,amount\nAnna,10\n'], 'rows.csv'));
+    await upload(new File([new Uint8Array([137, 80, 0, 1])], 'logo.png'));
     await go('files');
     await click('[aria-label="Preview rows.csv"]');
     await click('[aria-label="Preview logo.png"]');
@@ -493,18 +390,12 @@ ${Array.from({ length: 20 }, (_, i) => `User: Thanks, the weather on day ${i} is
   test('requests are found by every filter, and all are shown again', async () => {
     const { go, click, type, choose, reads, sees } = onPage(browser);
     const other = emulator.apiKeys.create('secret', { name: 'production' });
-    const send = (content: string, headers = {}, model = 'atlas-small') =>
-      callsTo(emulator).gateway(
-        'POST',
-        '/v1/chat/completions',
-        { model, messages: [{ role: 'user', content }] },
-        headers,
-      );
-    await send('Hello?', { 'x-emulator-conversation': 'conv_sample' });
-    await send('Hello?', {}, 'no-such-model');
-    await send('Hello?', { 'x-emulator-fault': '503' });
+    const { ask } = callsTo(emulator);
+    await ask('Hello?', {}, { 'x-emulator-conversation': 'conv_sample' });
+    await ask('Hello?', { model: 'no-such-model' });
+    await ask('Hello?', {}, { 'x-emulator-fault': '503' });
     emulator.clock.advance(3_600_000);
-    await send('Which zebra?', { authorization: `Bearer ${other}` }, 'birch-small');
+    await ask('Which zebra?', { model: 'birch-small' }, { authorization: `Bearer ${other}` });
     await go('requests');
     const finds = (count: number) => browser.until(`document.querySelectorAll('.log li').length === ${count}`);
     await finds(4);
@@ -539,9 +430,7 @@ ${Array.from({ length: 20 }, (_, i) => `User: Thanks, the weather on day ${i} is
 
   test('polls that each got a 429 are called similar requests, and no attempts', async () => {
     const { go, click, reads, text } = onPage(browser);
-    const gateway = client(0);
-    for (let poll = 0; poll < 6; poll += 1) await gateway.usage.retrieve().catch(() => {});
-    await gateway.close();
+    for (let poll = 0; poll < 6; poll += 1) await callsTo(emulator).gateway('GET', '/v1/usage');
     await go('requests');
     await reads('similar request 3');
     await click('.log li:first-child a');
@@ -556,13 +445,11 @@ ${Array.from({ length: 20 }, (_, i) => `User: Thanks, the weather on day ${i} is
 
   test('the parts of a long prompt have labels: context, newest messages, recalled, input', async () => {
     const { go, click, press, reads, sees, text } = onPage(browser);
-    const gateway = client(0);
     const turns = Array.from({ length: 10 }, (_, i) => ({
-      role: i % 2 === 0 ? ('user' as const) : ('assistant' as const),
+      role: i % 2 === 0 ? 'user' : 'assistant',
       content: `Turn ${i}. ${'And so on. '.repeat(10)}`,
     }));
-    await gateway.chat.completions.create({
-      model: 'atlas-small',
+    await callsTo(emulator).ask('', {
       messages: [
         { role: 'system', content: 'Be brief.' },
         { role: 'user', content: '<context-7f3a>\nBackground.\n- One.\n- Two.\n</context-7f3a>' },
@@ -571,10 +458,10 @@ ${Array.from({ length: 20 }, (_, i) => `User: Thanks, the weather on day ${i} is
         { role: 'user', content: 'When do we launch?' },
       ],
     });
-    await gateway.close();
     await go('requests');
     await browser.until("document.querySelectorAll('.log li').length === 1");
     await click('.log a');
+    await reads("of the model's window");
     await sees('#prompt .legend');
     const legend = await browser.evaluate<string>("document.querySelector('#prompt .legend').innerText");
     for (const part of ['instructions', 'context', 'newest messages', 'recalled', 'input'])
@@ -590,20 +477,12 @@ ${Array.from({ length: 20 }, (_, i) => `User: Thanks, the weather on day ${i} is
   });
 
   test('the cost is shown by key, model, conversation and day, and leads to the requests', async () => {
-    const { go, press, reads, sees } = onPage(browser);
+    const { click, go, press, reads, sees } = onPage(browser);
     const other = emulator.apiKeys.create('secret', { name: 'production' });
-    for (const [model, headers] of [
-      ['atlas-small', { 'x-emulator-conversation': 'conv_sample' }],
-      ['birch-small', { authorization: `Bearer ${other}` }],
-    ] as const) {
-      await callsTo(emulator).gateway(
-        'POST',
-        '/v1/chat/completions',
-        { model, messages: [{ role: 'user', content: 'Hello?' }] },
-        headers,
-      );
-      emulator.clock.advance(86_400_000);
-    }
+    const { ask } = callsTo(emulator);
+    await ask('Hello?', {}, { 'x-emulator-conversation': 'conv_sample' });
+    emulator.clock.advance(86_400_000);
+    await ask('Hello?', { model: 'birch-small' }, { authorization: `Bearer ${other}` });
     await go('usage');
     const names = (...wanted: string[]) =>
       browser.until(
@@ -623,6 +502,10 @@ ${Array.from({ length: 20 }, (_, i) => `User: Thanks, the weather on day ${i} is
       "[...document.querySelectorAll('#cost a')].find((link) => link.innerText === 'production').click()",
     );
     await reads('1 of 2 requests');
-    await onPage(browser).click('#clear-filter');
+    await click('#clear-filter');
+    await click('#share');
+    await click('#save-case');
+    await reads('Saved case.json with 2 requests.');
+    await click('#share');
   });
 });
