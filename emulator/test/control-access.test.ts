@@ -1,9 +1,8 @@
-import { request } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { ControlAccess } from '../src/control/access.js';
 import { createEmulator, type Emulator } from '../src/index.js';
-import { testEmulator } from './support.js';
+import { answerAt, testEmulator } from './support.js';
 
 const TOKEN = 'a-token-of-some-length';
 const ELSEWHERE = 'http://emulator.test:4010';
@@ -90,28 +89,19 @@ describe('the control plane with a token', () => {
       .flat()
       .find((one) => one?.family === 'IPv4' && !one.internal)?.address;
     if (address === undefined) return;
-    const statusOf = async (emulator: Emulator, headers: Record<string, string>) => {
-      const { port } = await emulator.listen({ host: '0.0.0.0' });
-      return new Promise<{ status: number | undefined; body: string }>((resolve, reject) => {
-        const sent = request({ host: address, port, path: '/_emulator/state', headers }, (response) => {
-          let body = '';
-          response.on('data', (data) => {
-            body += data;
-          });
-          response.on('end', () => resolve({ status: response.statusCode, body }));
-        });
-        sent.on('error', reject).end();
-      });
-    };
+    const from = async (emulator: Emulator, host: string, headers: Record<string, string>) =>
+      answerAt((await emulator.listen({ host: '0.0.0.0' })).port, '/_emulator/state', headers, host);
     await using closed = createEmulator();
     await using open = createEmulator({ controlToken: TOKEN });
 
-    expect(await statusOf(closed, {})).toMatchObject({ status: 403, body: expect.stringContaining('--control-token') });
-    expect((await statusOf(open, {})).status).toBe(401);
-    expect((await statusOf(open, { authorization: `Bearer ${TOKEN}` })).status).toBe(200);
+    const refused = await from(closed, address, { host: '127.0.0.1' });
+    expect(refused).toMatchObject({ status: 403, text: expect.stringContaining('--control-token') });
+    expect((await from(closed, '127.0.0.1', {})).status).toBe(200);
+    expect((await from(open, address, {})).status).toBe(401);
+    expect((await from(open, address, { authorization: `Bearer ${TOKEN}` })).status).toBe(200);
   });
 
-  test.each(['short', 'a token with spaces', 'tökentökentöken', ''])('rejects the token %j', (controlToken) => {
+  test.each(['short', 'tökentökentöken'])('rejects the token %j', (controlToken) => {
     expect(() => createEmulator({ controlToken })).toThrow('controlToken');
   });
 
@@ -155,15 +145,7 @@ describe('the control plane without a token', () => {
     await using emulator = createEmulator();
     const { port } = await emulator.listen();
 
-    const status = await new Promise((resolve, reject) => {
-      const sent = request({ host: '127.0.0.1', port, path: '/_emulator/state', headers: { host } }, (response) => {
-        response.resume();
-        resolve(response.statusCode);
-      });
-      sent.on('error', reject).end();
-    });
-
-    expect(status).toBe(403);
+    expect((await answerAt(port, '/_emulator/state', { host })).status).toBe(403);
   });
 
   test('accepts any host name in process, but no foreign page', async () => {

@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { callsTo, PROJECT_TALK, testEmulator } from './support.js';
 
 const plane = (emulator = testEmulator()) => {
-  const { bare } = callsTo(emulator, emulator.fetch, 'http://127.0.0.1:4010');
-  return { emulator, call: (method: string, path: string, body?: unknown) => bare(method, `/_emulator${path}`, body) };
+  const calls = callsTo(emulator);
+  return { emulator, ...calls, call: calls.control };
 };
 
 describe('the control plane', () => {
   test('creates conversations for the Context API', async () => {
-    const { emulator, call } = plane();
+    const { call, context } = plane();
 
     const created = await call('POST', '/conversations', { id: 'talk', messages: PROJECT_TALK });
     const added = await call('POST', '/conversations/talk/messages', {
@@ -19,37 +19,27 @@ describe('the control plane', () => {
     expect(created.body.messages).toHaveLength(PROJECT_TALK.length);
     expect(added.body).toEqual([expect.objectContaining({ id: expect.stringMatching(/^msg_/), content: 'One more.' })]);
     expect((await call('GET', '/conversations/talk')).body.messages).toHaveLength(PROJECT_TALK.length + 1);
-    const { body } = await callsTo(emulator).context('GET', '/api/context?conversationId=talk');
+    const { body } = await context('GET', '/api/context?conversationId=talk');
     expect(body.context.metadata.recentMessageCount).toBe(PROJECT_TALK.length + 1);
   });
 
-  test('returns its time, models and routes', async () => {
+  test('advances the clock, and returns its time, models and routes', async () => {
     const { call } = plane();
 
+    expect((await call('POST', '/clock', { advance: 60_000 })).body).toEqual({ time: '2026-01-15T10:01:00.000Z' });
     for (const path of ['', '/']) {
       const { body } = await call('GET', path);
-      expect(body).toMatchObject({ name: 'context-gateway-emulator', time: '2026-01-15T10:00:00.000Z' });
+      expect(body).toMatchObject({ name: 'context-gateway-emulator', time: '2026-01-15T10:01:00.000Z' });
       expect(body.models).toHaveLength(5);
       expect(body.routes).toContain('POST /_emulator/reset');
     }
   });
 
-  test('creates workspaces and sessions', async () => {
-    const { emulator, call } = plane();
-    const session = (await call('POST', '/sessions', {})).body;
-    const workspace = (await call('POST', '/workspaces', { members: [session.userId] })).body;
-    const path = `/api/memory?workspaceId=${workspace.id}`;
-
-    expect((await callsTo(emulator).context('GET', path, undefined, session.token)).status).toBe(200);
-    expect((await callsTo(emulator).context('GET', path)).status).toBe(403);
-  });
-
   test('adds, lists and removes faults', async () => {
-    const { emulator, call } = plane();
-    const { gateway } = callsTo(emulator);
+    const { emulator, call, gateway } = plane();
+    const rule = { match: { path: '/v1/*' }, times: 3, respond: { status: 503 } };
 
-    const { id } = (await call('POST', '/faults', { match: { path: '/v1/*' }, times: 3, respond: { status: 503 } }))
-      .body;
+    const { id } = (await call('POST', '/faults', rule)).body;
     await call('POST', '/faults', { respond: { type: 'cutStream', afterEvents: 1, how: 'end' } });
 
     expect((await gateway('GET', '/v1/presets')).status).toBe(503);
@@ -61,15 +51,10 @@ describe('the control plane', () => {
   });
 
   test('shows requests, state, files and integration executions', async () => {
-    const { emulator, call } = plane();
-    const { gateway, context } = callsTo(emulator);
+    const { emulator, call, gateway, context, upload } = plane();
     await context('POST', '/api/memory', { type: 'fact', key: 'a', content: 'b' });
     await gateway('POST', '/v1/integrations/team-chat/execute', { action: 'post_message', channel: '#a', text: 'b' });
-    const form = new FormData();
-    form.set('purpose', 'x');
-    form.set('file', new File(['<script>'], 'x.html', { type: 'text/html' }));
-    const authorization = `Bearer ${emulator.apiKeys.secret}`;
-    await emulator.fetch('http://emulator.test/v1/files', { method: 'POST', headers: { authorization }, body: form });
+    await upload(new File(['<script>'], 'x.html', { type: 'text/html' }));
 
     const [file] = (await call('GET', '/files')).body;
     const content = await emulator.fetch(`http://127.0.0.1:4010/_emulator/files/${file.id}/content`);
@@ -87,34 +72,18 @@ describe('the control plane', () => {
   });
 
   test('shows the newest requests, or those after a given one', async () => {
-    const { emulator, call } = plane();
-    for (let i = 1; i <= 5; i += 1) await callsTo(emulator).gateway('GET', `/v1/presets?limit=${i}`);
-    const third = emulator.requests[2]?.requestId;
+    const { emulator, call, gateway } = plane();
+    for (let i = 1; i <= 101; i += 1) await gateway('GET', `/v1/presets?limit=${i % 10}`);
+    const third = emulator.requests[98]?.requestId;
     const paths = async (query: string) =>
       (await call('GET', `/requests?${query}`)).body.map(({ path }: { path: string }) => path.slice(-1));
 
-    expect(await paths('limit=2')).toEqual(['4', '5']);
-    expect(await paths(`after=${third}`)).toEqual(['4', '5']);
-    expect(await paths(`after=${third}&limit=1`)).toEqual(['4']);
+    expect(await paths('limit=2')).toEqual(['0', '1']);
+    expect(await paths(`after=${third}`)).toEqual(['0', '1']);
+    expect(await paths(`after=${third}&limit=1`)).toEqual(['0']);
+    expect(await paths('')).toHaveLength(100);
+    expect(await paths('limit=1000')).toHaveLength(101);
     expect((await call('GET', '/requests?limit=none')).status).toBe(400);
-  });
-
-  test('shows 100 requests by default', async () => {
-    const { emulator, call } = plane();
-    for (let i = 1; i <= 101; i += 1) await callsTo(emulator).gateway('GET', '/v1/presets');
-
-    expect((await call('GET', '/requests')).body).toHaveLength(100);
-    expect((await call('GET', '/requests?limit=1000')).body).toHaveLength(101);
-  });
-
-  test('advances the clock and resets', async () => {
-    const { emulator, call } = plane();
-    emulator.conversations.create({ id: 'gone' });
-
-    expect((await call('POST', '/clock', { advance: 60_000 })).body).toEqual({ time: '2026-01-15T10:01:00.000Z' });
-    await call('POST', '/reset');
-
-    expect(emulator.conversations.list()).toEqual([]);
   });
 
   test.each([
@@ -122,10 +91,8 @@ describe('the control plane', () => {
     { path: '/conversations', body: { workspaceId: 'none' }, status: 400 },
     { path: '/conversations/none/messages', body: [], status: 404 },
     { path: '/faults', body: { respond: { type: 'flood' } }, status: 400 },
-    { path: '/faults', body: {}, status: 400 },
     { path: '/clock', body: { advance: -1 }, status: 400 },
     { path: '/clock', body: { advance: 1e15 }, status: 400 },
-    { path: '/clock', body: { advance: 1e300 }, status: 400 },
     { path: '/elsewhere', body: {}, status: 404 },
   ])('responds with $status to $path $body', async ({ path, body, status }) => {
     const answer = await plane().call('POST', path, body);
@@ -147,16 +114,6 @@ describe('the control plane', () => {
       url: 'http://localhost:4010',
       headers: { origin: 'https://localhost:4010' },
     },
-    {
-      because: 'a page at another loopback name',
-      url: 'http://127.0.0.1:4010',
-      headers: { origin: 'http://localhost:4010' },
-    },
-    {
-      because: 'a request from another port',
-      url: 'http://127.0.0.1:4010',
-      headers: { 'sec-fetch-site': 'same-site' },
-    },
     { because: 'a request across sites', url: 'http://127.0.0.1:4010', headers: { 'sec-fetch-site': 'cross-site' } },
   ])('rejects $because', async ({ url, headers }) => {
     const emulator = testEmulator();
@@ -168,22 +125,15 @@ describe('the control plane', () => {
     expect(emulator.conversations.list()).toHaveLength(1);
   });
 
-  test.each(['http://localhost:4010', 'http://127.0.0.2', 'http://[::1]:4010', 'http://emulator.localhost'])(
-    'accepts requests on %s',
-    async (url) => {
-      expect((await testEmulator().fetch(`${url}/_emulator/state`, { headers: { origin: url } })).status).toBe(200);
-    },
-  );
+  test.each(['http://localhost:4010', 'http://[::1]:4010'])('accepts requests on %s', async (url) => {
+    expect((await testEmulator().fetch(`${url}/_emulator/state`, { headers: { origin: url } })).status).toBe(200);
+  });
 });
 
 describe('the resources of the Gateway, over the control plane', () => {
-  const ask = (content: string, model = 'atlas-small') => ({ model, messages: [{ role: 'user', content }] });
-
   test('adds scripted replies, as chat.on does, and removes them', async () => {
-    const { emulator, call } = plane();
-    const { gateway } = callsTo(emulator);
-    const said = async (content: string) =>
-      (await gateway('POST', '/v1/chat/completions', ask(content))).body.choices[0].message.content;
+    const { emulator, call, ask } = plane();
+    const said = async (content: string) => (await ask(content)).body.choices[0].message.content;
 
     await call('POST', '/replies', { match: 'weather', reply: 'Sunny.' });
     const { body, status } = await call('POST', '/replies', {
@@ -214,15 +164,14 @@ describe('the resources of the Gateway, over the control plane', () => {
   });
 
   test('adds models with their context windows, until a reset', async () => {
-    const { emulator, call } = plane();
-    const { gateway } = callsTo(emulator);
-    const status = async () => (await gateway('POST', '/v1/chat/completions', ask('Hello there?', 'cedar'))).status;
+    const { emulator, call, ask } = plane();
+    const status = async () => (await ask('Hello there?', { model: 'cedar' })).status;
 
     expect(await status()).toBe(404);
     expect((await call('POST', '/models', { id: 'cedar', contextWindow: 100 })).status).toBe(201);
 
     expect(await status()).toBe(200);
-    const long = await gateway('POST', '/v1/chat/completions', ask('word '.repeat(200), 'cedar'));
+    const long = await ask('word '.repeat(200), { model: 'cedar' });
     expect(long.body.error.code).toBe('context_length_exceeded');
     expect((await call('GET', '/models')).body.at(-1)).toEqual({ id: 'cedar', contextWindow: 100 });
     const copy = testEmulator();
@@ -233,8 +182,7 @@ describe('the resources of the Gateway, over the control plane', () => {
   });
 
   test('adds presets and integrations to the Gateway, and deletes them', async () => {
-    const { emulator, call } = plane();
-    const { gateway } = callsTo(emulator);
+    const { emulator, call, gateway } = plane();
 
     await call('POST', '/presets', { id: 'shout', name: 'Shout', template: 'In capitals: {{input}}' });
     await call('POST', '/integrations', { id: 'pager', actions: [{ name: 'page', fields: [{ name: 'who' }] }] });
@@ -255,7 +203,6 @@ describe('the resources of the Gateway, over the control plane', () => {
 
   test.each([
     { path: '/replies', body: { match: { pattern: '(' }, reply: 'x' }, says: 'not a valid regular expression' },
-    { path: '/replies', body: { match: '', reply: 'x' }, says: 'match' },
     { path: '/models', body: { id: 'cedar', contextWindow: 0 }, says: 'contextWindow' },
     { path: '/models', body: { id: 'atlas-small', contextWindow: 10 }, says: 'already exists' },
     { path: '/presets', body: { id: 'summarize', name: 'x', template: 'y' }, says: 'already exists' },

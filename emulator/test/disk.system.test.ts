@@ -213,30 +213,17 @@ describe.each(['memory', 'file'])('with its state in %s', (kind) => {
     expect(() => emulator.reset()).toThrow('the seed file is gone');
 
     expect({ state: emulator.state(), faults: emulator.faults.list(), requests: emulator.requests }).toEqual(before);
-    const ask = { model: 'atlas-small', messages: [{ role: 'user', content: 'first?' }] };
-    const reply = await callsTo(emulator).gateway('POST', '/v1/chat/completions', ask);
+    const reply = await callsTo(emulator).ask('first?');
     expect(reply.body.choices[0].message.content).toBe('reply 0');
     expect(emulator.memory.create(fact('next')).id).not.toBe(before.state.memory[0]?.id);
   });
 
-  test('a restore that fails halfway changes nothing', () => {
+  test.each(['..', 'a\u0000b', '\ud800'])('the id %j is rejected with 400', async (id) => {
     const emulator = emulatorWith({});
-    emulator.conversations.create({ id: 'a', messages: [{ role: 'user', content: 'one' }] });
-    emulator.memory.create(fact('mine'));
-    const before = emulator.state();
-
-    expect(() => emulator.restore({ ...before, memory: [], usage: undefined as never })).toThrow();
-
-    expect(emulator.state()).toEqual(before);
-  });
-
-  test.each(['.', '..', 'a\u0000b', '\u0000', '\ud800', 'x\udc00y'])('the id %j is rejected with 400', async (id) => {
-    const emulator = emulatorWith({});
-    const { bare } = callsTo(emulator, emulator.fetch, 'http://127.0.0.1:4010');
+    const { control } = callsTo(emulator);
     const state = emulator.state();
     const attempts: [string, string, unknown][] = [
       ['POST', '/conversations', { id }],
-      ['POST', '/conversations', { ownerId: id }],
       ['POST', '/conversations', { messages: [{ id, role: 'user', content: 'x' }] }],
       ['POST', '/workspaces', { id }],
       ['POST', '/workspaces', { members: [id] }],
@@ -244,7 +231,7 @@ describe.each(['memory', 'file'])('with its state in %s', (kind) => {
       ['PUT', '/state', { ...state, workspaces: [{ id, name: 'x', members: [] }] }],
     ];
     for (const [method, path, body] of attempts) {
-      const { status, body: answer } = await bare(method, `/_emulator${path}`, body);
+      const { status, body: answer } = await control(method, path, body);
       expect({ path, status }).toEqual({ path, status: 400 });
       expect(answer.error).toMatch(/lone surrogate|no URL could contain it/);
     }

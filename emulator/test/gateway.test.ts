@@ -2,12 +2,6 @@ import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, test } from 'vitest';
 import { callsTo, testEmulator } from './support.js';
 
-const chat = (content: string, more: object = {}) => ({
-  model: 'atlas-small',
-  messages: [{ role: 'user', content }],
-  ...more,
-});
-
 describe('a completion', () => {
   test('answers with the sentence of the request that matches the question', async () => {
     const { gateway } = callsTo(testEmulator());
@@ -44,39 +38,20 @@ describe('a completion', () => {
     });
   });
 
-  test('says so when nothing in the request answers the question', async () => {
-    const { gateway } = callsTo(testEmulator());
+  test('ends at max_tokens with finish_reason length, or at the maxTokens option', async () => {
+    const { ask } = callsTo(testEmulator({ maxTokens: 2 }));
 
-    const { body } = await gateway('POST', '/v1/chat/completions', chat('How tall is the tower?'));
-
-    expect(body.choices[0].message.content).toMatch(/^The context does not contain that/);
-  });
-
-  test('ends at max_tokens with finish_reason length', async () => {
-    const { gateway } = callsTo(testEmulator());
-
-    const { body } = await gateway('POST', '/v1/chat/completions', chat('How tall is the tower?', { max_tokens: 3 }));
+    const { body } = await ask('How tall is the tower?', { max_tokens: 3 });
 
     expect(body.choices[0]).toMatchObject({ message: { content: 'The context does' }, finish_reason: 'length' });
     expect(body.usage.completion_tokens).toBe(3);
-  });
-
-  test('defaults max_tokens to the maxTokens option', async () => {
-    const { gateway } = callsTo(testEmulator({ maxTokens: 2 }));
-
-    const { body } = await gateway('POST', '/v1/chat/completions', chat('How tall is the tower?'));
-
-    expect(body.choices[0].message.content).toBe('The context');
+    expect((await ask('How tall is the tower?')).body.choices[0].message.content).toBe('The context');
   });
 
   test('counts special tokens as plain text', async () => {
-    const { gateway } = callsTo(testEmulator());
+    const question = 'The mark <|endoftext|> ends what <|im_start|> begins. Which mark ends it?';
 
-    const { status, body } = await gateway(
-      'POST',
-      '/v1/chat/completions',
-      chat('The mark <|endoftext|> ends what <|im_start|> begins. Which mark ends it?'),
-    );
+    const { status, body } = await callsTo(testEmulator()).ask(question);
 
     expect(status).toBe(200);
     expect(body.usage.prompt_tokens).toBeGreaterThan(15);
@@ -84,11 +59,11 @@ describe('a completion', () => {
   });
 
   test('above the context window is rejected with 400 and param messages', async () => {
-    const { gateway } = callsTo(testEmulator());
+    const { ask } = callsTo(testEmulator());
     const prompt = 'one two three four five six seven eight nine ten '.repeat(13_000);
 
-    const fits = await gateway('POST', '/v1/chat/completions', { ...chat(prompt), model: 'atlas-large' });
-    const refused = await gateway('POST', '/v1/chat/completions', { ...chat(prompt), model: 'birch-large' });
+    const fits = await ask(prompt, { model: 'atlas-large' });
+    const refused = await ask(prompt, { model: 'birch-large' });
 
     expect(fits.status).toBe(200);
     expect(refused.status).toBe(400);
@@ -107,9 +82,7 @@ describe('a completion', () => {
 
   test('can be scripted: the reply added last wins until it is removed', async () => {
     const emulator = testEmulator();
-    const { gateway } = callsTo(emulator);
-    const answer = async (content: string) =>
-      (await gateway('POST', '/v1/chat/completions', chat(content))).body.choices[0];
+    const answer = async (content: string) => (await callsTo(emulator).ask(content)).body.choices[0];
     emulator.chat.on('tower', 'As tall as a house.');
     emulator.chat.on(/^count/, (request) => ({
       content: `${request.messages.length} for ${request.model}`,
@@ -132,7 +105,7 @@ describe('a completion', () => {
       throw new Error('no such reply');
     });
 
-    const { status, body } = await callsTo(emulator).gateway('POST', '/v1/chat/completions', chat('x'));
+    const { status, body } = await callsTo(emulator).ask('x');
 
     expect(status).toBe(500);
     expect(body.error).toEqual({
@@ -142,16 +115,17 @@ describe('a completion', () => {
       code: 'internal_error',
     });
     expect(emulator.requests.at(-1)?.error).toContain('no such reply');
+    emulator.chat.on('y', () => Promise.reject({ reason: 'none is known' }));
+    expect((await callsTo(emulator).ask('y')).status).toBe(500);
+    expect(emulator.requests.at(-1)?.error).toContain('none is known');
   });
 });
 
 describe('usage', () => {
   test('adds up completions by model and by day', async () => {
     const emulator = testEmulator({ now: '2026-01-31T23:00:00Z' });
-    const { gateway } = callsTo(emulator);
-    const complete = async (model: string) =>
-      (await gateway('POST', '/v1/chat/completions', { ...chat('How tall is the tower?'), model })).body.usage
-        .total_tokens;
+    const { ask, gateway } = callsTo(emulator);
+    const complete = async (model: string) => (await ask('How tall is the tower?', { model })).body.usage.total_tokens;
     const first = await complete('atlas-small');
     emulator.clock.advance(2 * 3600_000);
     const second = await complete('atlas-small');
@@ -177,9 +151,8 @@ describe('usage', () => {
   });
 
   test('above the included tokens costs extra', async () => {
-    const { gateway } = callsTo(testEmulator({ usage: { includedTokens: 10, overagePricePerMillion: 2.5 } }));
-    const used = (await gateway('POST', '/v1/chat/completions', chat('How tall is the tower?'))).body.usage
-      .total_tokens;
+    const { ask, gateway } = callsTo(testEmulator({ usage: { includedTokens: 10, overagePricePerMillion: 2.5 } }));
+    const used = (await ask('How tall is the tower?')).body.usage.total_tokens;
 
     const { body } = await gateway('GET', '/v1/usage');
 
@@ -205,6 +178,10 @@ describe('presets', () => {
     for (let i = 0; i < 60; i += 1) emulator.presets.create({ name: `p${i}`, template: '{{input}}', category: 'many' });
 
     expect((await gateway('GET', '/v1/presets')).body.data).toHaveLength(50);
+    for (const listForm of ['items', 'named'] as const) {
+      const { body } = await callsTo(testEmulator({ listForm })).gateway('GET', '/v1/presets?limit=2');
+      expect(body).toEqual({ [listForm === 'named' ? 'presets' : 'items']: [expect.anything(), expect.anything()] });
+    }
     expect((await gateway('GET', '/v1/presets?limit=7')).body.data).toHaveLength(7);
     const writing = (await gateway('GET', '/v1/presets?category=writing')).body;
     expect(writing).toEqual({
@@ -234,45 +211,22 @@ describe('presets', () => {
       'birch-small': body.usage.total_tokens,
     });
   });
-
-  test.each([
-    ['data', (body: { data: unknown[] }) => body.data],
-    ['bare', (body: unknown[]) => body],
-    ['named', (body: { presets: unknown[] }) => body.presets],
-    ['items', (body: { items: unknown[] }) => body.items],
-  ] as const)('are listed with listForm %s', async (listForm, read) => {
-    const { gateway } = callsTo(testEmulator({ listForm }));
-
-    const { body } = await gateway('GET', '/v1/presets?limit=2');
-
-    expect(read(body)).toHaveLength(2);
-  });
 });
 
 describe('files', () => {
-  const upload = (emulator: ReturnType<typeof testEmulator>, form: FormData) =>
-    emulator.fetch('http://emulator.test/v1/files', {
-      method: 'POST',
-      headers: { authorization: `Bearer ${emulator.apiKeys.secret}` },
-      body: form,
-    });
-
   test('keep their bytes', async () => {
     const emulator = testEmulator();
     const bytes = Uint8Array.from({ length: 1000 }, (_, i) => i % 256);
-    const form = new FormData();
-    form.set('purpose', 'knowledge');
-    form.set('file', new File([bytes], 'Übersicht "1".bin', { type: 'application/x-test' }));
+    const file = new File([bytes], 'Übersicht "1".bin', { type: 'application/x-test' });
 
-    const response = await upload(emulator, form);
+    const { body: record } = await callsTo(emulator).upload(file);
 
-    const record = await response.json();
     expect(record).toEqual({
       id: expect.stringMatching(/^file_/),
       object: 'file',
       bytes: 1000,
       filename: 'Übersicht "1".bin',
-      purpose: 'knowledge',
+      purpose: 'x',
       created_at: 1768471200,
     });
     expect(emulator.files.content(record.id)).toEqual(bytes);
@@ -287,26 +241,21 @@ describe('files', () => {
     const form = new FormData();
     fill(form);
 
-    const response = await upload(testEmulator(), form);
+    const { status, body } = await callsTo(testEmulator()).gateway('POST', '/v1/files', form);
 
-    expect(response.status).toBe(400);
-    expect((await response.json()).error.param).toBe(param);
+    expect(status).toBe(400);
+    expect(body.error.param).toBe(param);
   });
 
   test('are stored at the size limit, and rejected with 413 above it', async () => {
     const emulator = testEmulator({ maxFileSize: 100_000 });
-    const sized = (size: number) => {
-      const form = new FormData();
-      form.set('purpose', 'x');
-      form.set('file', new File([new Uint8Array(size)], 'x'));
-      return upload(emulator, form);
-    };
+    const sized = (size: number) => callsTo(emulator).upload(new File([new Uint8Array(size)], 'x'));
 
     expect((await sized(100_000)).status).toBe(200);
     for (const size of [100_001, 500_000]) {
-      const response = await sized(size);
-      expect(response.status).toBe(413);
-      expect((await response.json()).error).toMatchObject({ param: 'file', code: 'file_too_large' });
+      const { status, body } = await sized(size);
+      expect(status).toBe(413);
+      expect(body.error).toMatchObject({ param: 'file', code: 'file_too_large' });
     }
     expect(emulator.files.list()).toHaveLength(1);
   });
@@ -374,7 +323,6 @@ describe('integrations', () => {
     { path: 'team-chat', body: {}, status: 400, param: 'action' },
     { path: 'team-chat', body: { action: 'sing' }, status: 400, param: 'action' },
     { path: 'team-chat', body: { action: 'post_message', text: 'x' }, status: 400, param: 'channel' },
-    { path: 'team-chat', body: { action: 'post_message', channel: '#x' }, status: 400, param: 'text' },
     { path: 'team-chat', body: { action: 'post_message', channel: 7, text: 'x' }, status: 400, param: 'channel' },
     {
       path: 'issue-tracker',

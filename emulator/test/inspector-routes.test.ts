@@ -4,8 +4,7 @@ import { callsTo, PROJECT_TALK, testEmulator } from './support.js';
 const routes = () => {
   const emulator = testEmulator();
   emulator.conversations.create({ id: 'talk', messages: PROJECT_TALK });
-  const { bare } = callsTo(emulator, emulator.fetch, 'http://127.0.0.1');
-  return { emulator, call: (method: string, path: string, body?: unknown) => bare(method, `/_emulator${path}`, body) };
+  return { emulator, call: callsTo(emulator).control };
 };
 
 describe('the actions of the inspector', () => {

@@ -3,7 +3,7 @@ import Ajv2020 from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { createEmulator, type Emulator } from '../src/index.js';
 import type { ServiceOptions } from '../src/options.js';
-import { PROJECT_TALK, testEmulator } from './support.js';
+import { openStream, PROJECT_TALK, testEmulator } from './support.js';
 
 const BASE = 'http://127.0.0.1';
 
@@ -237,11 +237,7 @@ describe('the OpenAPI description', () => {
     expect(isA('ContextError', await refused('/api/memory'))).toBe(true);
     expect(isA('GatewayError', await refused('/v1/presets'))).toBe(true);
     expect(isA('ControlError', await refused('/_emulator/nowhere'))).toBe(true);
-    const stream = await emulator.fetch(`${BASE}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${emulator.apiKeys.secret}` },
-      body: JSON.stringify({ model: 'atlas-small', stream: true, messages: [{ role: 'user', content: 'Hello?' }] }),
-    });
+    const stream = await openStream(emulator, 'Hello?');
     const chunks = [...(await stream.text()).matchAll(/^data: (\{.*)$/gm)].map(([, data = '']) => JSON.parse(data));
     expect(chunks.length).toBeGreaterThan(3);
     expect(chunks.filter((chunk) => !isA('ChatCompletionChunk', chunk))).toEqual([]);

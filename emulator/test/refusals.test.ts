@@ -4,10 +4,8 @@ import { callsTo, PROJECT_TALK, testEmulator } from './support.js';
 describe('the Context API', () => {
   test.each([
     ['no header', {}],
-    ['no scheme', { authorization: 'token' }],
     ['another scheme', { authorization: 'Basic abc' }],
     ['an unknown token', { authorization: 'Bearer nobody' }],
-    ['an API key', { authorization: `Bearer ${testEmulator().apiKeys.secret}` }],
   ])('responds with 401 to %s', async (_, headers) => {
     const answer = await callsTo(testEmulator()).bare('GET', '/api/memory', undefined, headers);
 
@@ -25,16 +23,6 @@ describe('the Context API', () => {
     emulator.sessions.expire(token);
 
     expect((await context('GET', '/api/memory', undefined, token)).status).toBe(401);
-  });
-
-  test('reads the token from the header of the sessionHeader option', async () => {
-    const emulator = testEmulator({ sessionHeader: { name: 'X-Session', scheme: '' } });
-    const { bare } = callsTo(emulator);
-
-    expect((await bare('GET', '/api/memory', undefined, { 'x-session': emulator.sessionToken })).status).toBe(200);
-    expect(
-      (await bare('GET', '/api/memory', undefined, { authorization: `Bearer ${emulator.sessionToken}` })).status,
-    ).toBe(401);
   });
 
   test('responds with 403 to every request for a foreign workspace', async () => {
@@ -68,8 +56,6 @@ describe('the Context API', () => {
     { method: 'GET', path: '/api/context', status: 400, says: 'conversationId' },
     { method: 'GET', path: '/api/context?conversationId=', status: 400, says: 'conversationId' },
     { method: 'GET', path: '/api/context?conversationId=none', status: 404, says: 'conversation' },
-    { method: 'GET', path: '/api/context/summary?conversationId=none', status: 404, says: 'conversation' },
-    { method: 'POST', path: '/api/context/compact', body: {}, status: 400, says: 'conversationId' },
     {
       method: 'POST',
       path: '/api/context/compact',
@@ -77,14 +63,6 @@ describe('the Context API', () => {
       status: 400,
       says: 'level',
     },
-    {
-      method: 'POST',
-      path: '/api/context/compact',
-      body: { conversationId: 'none' },
-      status: 404,
-      says: 'conversation',
-    },
-    { method: 'POST', path: '/api/context/pin/talk', body: {}, status: 400, says: 'messageId' },
     { method: 'POST', path: '/api/context/pin/talk', body: { messageId: 'none' }, status: 404, says: 'message' },
     {
       method: 'POST',
@@ -95,12 +73,10 @@ describe('the Context API', () => {
     },
     { method: 'POST', path: '/api/context/pin/none', body: { messageId: 'dec' }, status: 404, says: 'conversation' },
     { method: 'DELETE', path: '/api/context/pin/talk', status: 400, says: 'messageId' },
-    { method: 'PATCH', path: known, body: {}, status: 400, says: 'exclude' },
     { method: 'PATCH', path: known, body: { exclude: 'yes' }, status: 400, says: 'exclude' },
     { method: 'PATCH', path: '/api/context/exclude/talk/none', body: { exclude: true }, status: 404, says: 'message' },
     { method: 'GET', path: '/api/memory?type=dream', status: 400, says: 'type' },
     { method: 'POST', path: '/api/memory', body: { type: 'dream', key: 'a', content: 'b' }, status: 400, says: 'type' },
-    { method: 'POST', path: '/api/memory', body: { type: 'fact', content: 'b' }, status: 400, says: 'key' },
     { method: 'PATCH', path: '/api/memory/none', body: { content: 'b' }, status: 404, says: 'memory' },
     { method: 'PATCH', path: '/api/memory/none', body: { isActive: true }, status: 400, says: 'content' },
     { method: 'DELETE', path: '/api/memory/none', status: 404, says: 'memory' },
@@ -118,7 +94,7 @@ describe('the Context API', () => {
     expect(answer.body.error).toContain(says);
   });
 
-  test.each(['{', '', '[1', 'undefined'])('responds with 400 to the body %j', async (body) => {
+  test.each(['{', ''])('responds with 400 to the body %j', async (body) => {
     const emulator = testEmulator();
 
     const response = await emulator.fetch('http://emulator.test/api/memory', {
@@ -140,7 +116,6 @@ describe('the Gateway API', () => {
     { header: undefined, status: 401, type: 'authentication_error', code: 'missing_authorization' },
     { header: 'svc_sk_x', status: 401, type: 'authentication_error', code: 'invalid_authorization' },
     { header: 'Basic x', status: 401, type: 'authentication_error', code: 'invalid_authorization' },
-    { header: 'Bearer ', status: 401, type: 'authentication_error', code: 'invalid_authorization' },
     { header: 'Bearer svc_sk_unknown', status: 403, type: 'permission_error', code: 'invalid_api_key' },
   ])('responds with $status to Authorization: $header', async ({ header, status, type, code }) => {
     const headers: Record<string, string> = header === undefined ? {} : { authorization: header };
@@ -168,17 +143,6 @@ describe('the Gateway API', () => {
     expect(withKey.body.error).toMatch(/API key.*\/api needs/);
   });
 
-  test('rejects a deleted key and accepts a new one at once', async () => {
-    const emulator = testEmulator();
-    const { gateway } = callsTo(emulator);
-    const fresh = emulator.apiKeys.create('secret');
-
-    emulator.apiKeys.delete(emulator.apiKeys.secret);
-
-    expect((await gateway('GET', '/v1/presets')).status).toBe(403);
-    expect((await gateway('GET', '/v1/presets', undefined, { authorization: `Bearer ${fresh}` })).status).toBe(200);
-  });
-
   test('lets a publishable key read and complete, and nothing else', async () => {
     const emulator = testEmulator();
     const { gateway } = callsTo(emulator);
@@ -196,32 +160,11 @@ describe('the Gateway API', () => {
     expect(await status('POST', '/v1/integrations/team-chat/execute', {})).toBe(403);
   });
 
-  test('lets a publishable key call what publishableEndpoints lists', async () => {
-    const emulator = testEmulator({
-      publishableEndpoints: ['GET /v1/usage', 'POST /v1/presets/:presetId/execute'],
-    });
-    const { gateway } = callsTo(emulator);
-    const authorization = `Bearer ${emulator.apiKeys.publishable}`;
-
-    expect((await gateway('GET', '/v1/usage', undefined, { authorization })).status).toBe(200);
-    expect((await gateway('GET', '/v1/presets', undefined, { authorization })).status).toBe(403);
-    const execute = await gateway(
-      'POST',
-      '/v1/presets/summarize/execute',
-      { input: 'x', model: 'atlas-large' },
-      { authorization },
-    );
-    expect(execute.status).toBe(200);
-  });
-
   const messages = [{ role: 'user', content: 'x' }];
   const model = 'atlas-large';
   test.each([
-    { path: '/v1/chat/completions', body: { messages }, param: 'model' },
     { path: '/v1/chat/completions', body: { model: 7, messages }, param: 'model' },
-    { path: '/v1/chat/completions', body: { model }, param: 'messages' },
     { path: '/v1/chat/completions', body: { model, messages: [] }, param: 'messages' },
-    { path: '/v1/chat/completions', body: { model, messages: 'x' }, param: 'messages' },
     {
       path: '/v1/chat/completions',
       body: { model, messages: [{ role: 'wizard', content: 'x' }] },
@@ -230,7 +173,6 @@ describe('the Gateway API', () => {
     { path: '/v1/chat/completions', body: { model, messages: [{ role: 'user' }] }, param: 'messages.0.content' },
     { path: '/v1/chat/completions', body: { model, messages, temperature: 2.1 }, param: 'temperature' },
     { path: '/v1/chat/completions', body: { model, messages, temperature: -0.1 }, param: 'temperature' },
-    { path: '/v1/chat/completions', body: { model, messages, temperature: '1' }, param: 'temperature' },
     { path: '/v1/chat/completions', body: { model, messages, max_tokens: 0 }, param: 'max_tokens' },
     { path: '/v1/chat/completions', body: { model, messages, max_tokens: 1.5 }, param: 'max_tokens' },
     { path: '/v1/chat/completions', body: { model, messages, stream: 'yes' }, param: 'stream' },
@@ -238,7 +180,6 @@ describe('the Gateway API', () => {
     { path: '/v1/presets/summarize/execute', body: { model }, param: 'input' },
     { path: '/v1/presets/summarize/execute', body: { input: 'x' }, param: 'model' },
     { path: '/v1/presets?limit=0', param: 'limit' },
-    { path: '/v1/presets?limit=1.5', param: 'limit' },
     { path: '/v1/presets?limit=101', param: 'limit' },
     { path: '/v1/integrations/team-chat/execute', body: 'text', param: 'body' },
   ])('responds with 400 to $path $body and names $param', async ({ path, body, param }) => {
@@ -279,19 +220,14 @@ describe('the Gateway API', () => {
       code: 'preset_not_found',
     },
     { method: 'GET', path: '/v1/elsewhere', status: 404, param: 'path', code: 'not_found' },
-    { method: 'GET', path: '/', status: 404, param: 'path', code: 'not_found' },
     { method: 'DELETE', path: '/v1/usage', status: 405, param: 'method', code: 'method_not_allowed' },
   ])('responds with $status to $method $path', async ({ method, path, body, status, param, code }) => {
     const answer = await callsTo(testEmulator()).gateway(method, path, body);
 
     expect(answer.status).toBe(status);
     expect(answer.body.error).toEqual({ message: expect.any(String), type: 'invalid_request_error', param, code });
-  });
-
-  test('names the path in the 404 for an unknown endpoint, to show a wrong baseURL', async () => {
-    const answer = await callsTo(testEmulator()).gateway('GET', '/base/v1/usage');
-
-    expect(answer.body.error.message).toContain('There is no endpoint GET /base/v1/usage');
+    // It shows a wrong baseURL.
+    if (code === 'not_found') expect(answer.body.error.message).toContain(`There is no endpoint GET ${path}`);
   });
 
   test.each(['/v1/chat/completions', '/v1/presets/summarize/execute'])(

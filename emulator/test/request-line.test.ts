@@ -18,15 +18,15 @@ async function linesOf(
   return lines;
 }
 
-const QUESTION = { model: 'atlas-small', messages: [{ role: 'user', content: 'The key is red. What is red?' }] };
+const QUESTION = 'The key is red. What is red?';
 
 test('shows status, method, time, tokens and path of each request, in columns', async () => {
   const emulator = testEmulator({ limits: { gateway: 3 } });
-  const { gateway, context } = callsTo(emulator);
+  const { ask, gateway, context } = callsTo(emulator);
 
   const lines = await linesOf(emulator, async () => {
-    await gateway('POST', '/v1/chat/completions', QUESTION);
-    await (await openStream(emulator, 'The key is red. What is red?')).text();
+    await ask(QUESTION);
+    await (await openStream(emulator, QUESTION)).text();
     await context('DELETE', '/api/memory/none');
     await gateway('GET', '/v1/presets?limit=2');
     await gateway('GET', '/v1/presets');
@@ -67,7 +67,7 @@ test('contains no key and no part of a body', async () => {
   const { secret } = emulator.apiKeys;
 
   const [line = ''] = await linesOf(emulator, () =>
-    callsTo(emulator).gateway('POST', `/v1/chat/completions?key=${secret}`, QUESTION),
+    callsTo(emulator).gateway('POST', `/v1/chat/completions?key=${secret}`, { content: QUESTION }),
   );
 
   expect(line).toContain('/v1/chat/completions?key=svc_sk_***');

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { SentBody } from '../src/http/log/sent-body.js';
-import type { Emulator } from '../src/index.js';
 import { callsTo, openStream, testEmulator } from './support.js';
 
 describe('the request log', () => {
@@ -46,10 +45,7 @@ describe('the request log', () => {
     const emulator = testEmulator({ maxTokens: 1e6 });
     const long = 'The harbour opens at six. '.repeat(8000);
     emulator.chat.on('long', long);
-    const { body } = await callsTo(emulator).gateway('POST', '/v1/chat/completions', {
-      model: 'atlas-small',
-      messages: [{ role: 'user', content: 'long' }],
-    });
+    const { body } = await callsTo(emulator).ask('long');
     await (await openStream(emulator, 'long')).text();
 
     expect(body.choices[0].message.content.length).toBeGreaterThan(100_000);
@@ -62,11 +58,7 @@ describe('the request log', () => {
     const emulator = testEmulator({ maxTokens: 1e6 });
     emulator.chat.on('long', '\u20ac'.repeat(40_000));
     emulator.chat.on('broken', () => Promise.reject(new Error('e'.repeat(100_000))));
-    for (const content of ['long', 'broken'])
-      await callsTo(emulator).gateway('POST', '/v1/chat/completions', {
-        model: 'atlas-small',
-        messages: [{ role: 'user', content }],
-      });
+    for (const content of ['long', 'broken']) await callsTo(emulator).ask(content);
 
     const [long, broken] = emulator.requests;
     const size = Buffer.byteLength(long?.response?.body ?? '');
@@ -101,10 +93,7 @@ describe('the request log', () => {
     emulator.chat.on('broken', () => Promise.reject(new Error('on purpose')));
     const ended: object[] = [];
     emulator.onRequest((request) => ended.push(request));
-    await callsTo(emulator).gateway('POST', '/v1/chat/completions', {
-      model: 'atlas-small',
-      messages: [{ role: 'user', content: 'broken' }],
-    });
+    await callsTo(emulator).ask('broken');
 
     expect(ended).toMatchObject([{ status: 500, error: expect.stringContaining('on purpose') }]);
     expect(Object.keys(ended[0] ?? {})).not.toEqual(expect.arrayContaining(['response']));
@@ -115,9 +104,8 @@ describe('the request log', () => {
     const emulator = testEmulator();
     const spare = emulator.apiKeys.create('secret', { name: 'spare' });
     emulator.chat.on('key', `Keep ${spare} to yourself.`);
-    const { bare, context } = callsTo(emulator);
-    const ask = { model: 'atlas-small', messages: [{ role: 'user', content: 'key' }] };
-    await bare('POST', '/v1/chat/completions', ask, { authorization: `Bearer ${spare}` });
+    const { ask, bare, context } = callsTo(emulator);
+    await ask('key', {}, { authorization: `Bearer ${spare}` });
     await context('GET', '/api/memory');
     await bare('GET', '/v1/presets', undefined, { authorization: 'Bearer wrong' });
 
@@ -126,50 +114,21 @@ describe('the request log', () => {
     expect(emulator.requests[0]?.response?.body).toContain('Keep svc_sk_***');
   });
 
-  test.each([
-    {
-      what: 'a fault',
-      status: 503,
-      prepare: (emulator: Emulator) => void emulator.faults.add({ respond: { status: 503 } }),
-    },
-    { what: 'a missing key', status: 401, prepare: () => {}, token: '' },
-    {
-      what: 'a rate limit',
-      status: 429,
-      prepare: (emulator: Emulator) => {
-        for (let i = 0; i < 1000; i += 1) void callsTo(emulator).gateway('GET', '/v1/presets');
-      },
-    },
-    { what: 'an unknown path', status: 404, prepare: () => {}, path: '/v1/nothing' },
-  ])(
-    'has the body of a call that $what answered',
-    async ({ status, prepare, token, path = '/v1/chat/completions' }) => {
-      const emulator = testEmulator();
-      prepare(emulator);
-      const sent = { model: 'atlas-small', messages: [{ role: 'user', content: 'Hello?' }] };
-
-      const { bare, gateway } = callsTo(emulator);
-      const answer = token === '' ? await bare('POST', path, sent) : await gateway('POST', path, sent);
-
-      expect(answer.status).toBe(status);
-      expect(emulator.requests.at(-1)).toMatchObject({
-        body: JSON.stringify(sent),
-        isBodyCut: false,
-        isBodyExact: true,
-      });
-    },
-  );
-
-  test('has the body of a call whose connection a fault reset, and of the retry', async () => {
-    const emulator = testEmulator();
-    emulator.faults.add({ respond: { type: 'reset' } });
+  test('has the body of a call that was refused, and of one whose connection a fault reset', async () => {
+    const emulator = testEmulator({ limits: { gateway: 3 } });
+    const { ask, bare, gateway } = callsTo(emulator);
     const sent = { model: 'atlas-small', messages: [{ role: 'user', content: 'Hello?' }] };
-    const ask = () => callsTo(emulator).gateway('POST', '/v1/chat/completions', sent);
+    for (const respond of [{ status: 503 }, { type: 'reset' as const }]) emulator.faults.add({ respond });
 
-    await expect(ask()).rejects.toThrow('fetch failed');
-    await ask();
+    await ask('Hello?');
+    await expect(ask('Hello?')).rejects.toThrow('fetch failed');
+    await bare('POST', '/v1/chat/completions', sent);
+    await gateway('POST', '/v1/nothing', sent);
+    for (let i = 0; i < 3; i += 1) await ask('Hello?');
 
-    expect(emulator.requests.map(({ body }) => JSON.parse(body ?? ''))).toEqual([sent, sent]);
+    expect(emulator.requests.map(({ status }) => status)).toEqual([503, undefined, 401, 404, 200, 200, 429]);
+    const whole = { body: JSON.stringify(sent), isBodyCut: false, isBodyExact: true };
+    for (const request of emulator.requests) expect(request).toMatchObject(whole);
   });
 
   test('says whether a body is what was sent', async () => {

@@ -9,10 +9,10 @@ describe('a scope', () => {
       limits: { gateway: 1 },
       setup: (one) => void one.conversations.create({ id: 'first' }),
     });
-    const { gateway, bare } = callsTo(emulator);
+    const { gateway, control } = callsTo(emulator);
     const at = (scope: string) => ({ 'x-emulator-scope': scope });
-    await bare('POST', '/_emulator/faults', { respond: { status: 503 } }, at('one'));
-    await bare('POST', '/_emulator/conversations', { id: 'mine' }, at('one'));
+    await control('POST', '/faults', { respond: { status: 503 } }, at('one'));
+    await control('POST', '/conversations', { id: 'mine' }, at('one'));
 
     const statuses = [
       (await gateway('GET', '/v1/presets', undefined, at('one'))).status,
@@ -29,9 +29,9 @@ describe('a scope', () => {
       ['first', 'mine'],
       ['first'],
     ]);
-    expect((await bare('GET', '/_emulator/requests', undefined, at('two'))).body).toHaveLength(2);
-    expect((await bare('DELETE', '/_emulator/scopes/one')).status).toBe(200);
-    expect((await bare('DELETE', '/_emulator/scopes/one')).status).toBe(404);
+    expect((await control('GET', '/requests', undefined, at('two'))).body).toHaveLength(2);
+    expect((await control('DELETE', '/scopes/one')).status).toBe(200);
+    expect((await control('DELETE', '/scopes/one')).status).toBe(404);
     expect(ids(emulator.scope('one'))).toEqual(['first']);
     expect((await gateway('GET', '/v1/presets', undefined, at('a b'))).status).toBe(400);
   });

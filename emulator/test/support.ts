@@ -1,6 +1,9 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { createEmulator, type Emulator, type EmulatorOptions, type MessageInput } from '../src/index.js';
 
 /** A parsed response. Its body is untyped: each test asserts what it contains. */
@@ -28,30 +31,50 @@ export function dataDirectory(): string {
 const DIRECTORIES = mkdtempSync(join(tmpdir(), 'emulator-'));
 process.once('exit', () => rmSync(DIRECTORIES, { recursive: true, force: true }));
 
+/** Sends requests with JSON or a form. */
+export const sender =
+  (fetcher: typeof fetch, base: string) =>
+  async (method: string, path: string, body: unknown, headers: Record<string, string>): Promise<Answer> => {
+    const init: RequestInit =
+      body === undefined || body instanceof FormData
+        ? { headers, body: body ?? null }
+        : { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
+    const response = await fetcher(base + path, { method, ...init });
+    const said = await response.text();
+    return { status: response.status, headers: response.headers, body: said === '' ? undefined : JSON.parse(said) };
+  };
+
 /** Calls with valid credentials, which a test can replace. */
 export function callsTo(emulator: Emulator, fetcher: typeof fetch = emulator.fetch, base = 'http://emulator.test') {
-  const send = async (
-    method: string,
-    path: string,
-    body: unknown,
-    headers: Record<string, string>,
-  ): Promise<Answer> => {
-    const json: RequestInit =
-      body === undefined
-        ? { headers }
-        : { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
-    const response = await fetcher(base + path, { method, ...json });
-    const text = await response.text();
-    return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
-  };
+  const send = sender(fetcher, base);
+  const key = () => ({ authorization: `Bearer ${emulator.apiKeys.secret}` });
   return {
     context: (method: string, path: string, body?: unknown, token = emulator.sessionToken) =>
       send(method, path, body, { authorization: `Bearer ${token}` }),
     gateway: (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
-      send(method, path, body, { authorization: `Bearer ${emulator.apiKeys.secret}`, ...headers }),
+      send(method, path, body, { ...key(), ...headers }),
     bare: (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
       send(method, path, body, headers),
+    control: (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+      send(method, `/_emulator${path}`, body, headers),
+    /** Requests a completion. */
+    ask: (content: string, more: object = {}, headers: Record<string, string> = {}) => {
+      const body = { model: 'atlas-small', messages: [{ role: 'user', content }], ...more };
+      return send('POST', '/v1/chat/completions', body, { ...key(), ...headers });
+    },
+    upload: (file: File) => {
+      const form = new FormData();
+      form.set('purpose', 'x');
+      form.set('file', file);
+      return send('POST', '/v1/files', form, key());
+    },
   };
+}
+
+/** The response to a GET at this port, with any `Host`, which fetch would not send. */
+export async function answerAt(port: number, path: string, headers: Record<string, string>, host = '127.0.0.1') {
+  const [response] = (await once(get({ host, port, path, headers }), 'response')) as [IncomingMessage];
+  return { status: response.statusCode, text: await text(response) };
 }
 
 /** Requests a streamed completion and returns the response unread. */

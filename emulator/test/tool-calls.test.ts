@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Emulator } from '../src/index.js';
-import { callsTo, dataDirectory, eventsOf, testEmulator } from './support.js';
+import { callsTo, dataDirectory, eventsOf, openStream, testEmulator } from './support.js';
 
 const CITY = { function: { name: 'weather', arguments: { city: 'Oslo' } } };
 const QUESTION = { role: 'user', content: 'What is the weather in Oslo?' };
@@ -10,17 +10,12 @@ const RESULT = { role: 'tool', tool_call_id: 'call_1', content: 'It is 7 degrees
 const tools = [{ type: 'function', function: { name: 'weather', parameters: { type: 'object' } } }];
 
 const ask = async (emulator: Emulator, messages: object[], more: object = {}) => {
-  const body = { model: 'atlas-small', messages, tools, ...more };
-  return callsTo(emulator).gateway('POST', '/v1/chat/completions', body);
+  return callsTo(emulator).ask('', { messages, tools, ...more });
 };
 
 /** The tool calls of a stream, joined. */
 const streamed = async (emulator: Emulator, messages: object[]) => {
-  const response = await emulator.fetch('http://emulator.test/v1/chat/completions', {
-    method: 'POST',
-    headers: { authorization: `Bearer ${emulator.apiKeys.secret}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'atlas-small', messages, tools, stream: true }),
-  });
+  const response = await openStream(emulator, '', { messages, tools });
   const chunks = eventsOf(await response.text())
     .filter((data) => data !== '[DONE]')
     .map((data) => JSON.parse(data));
@@ -94,8 +89,7 @@ describe('a scripted tool call', () => {
 
   test('can be added over HTTP', async () => {
     const emulator = testEmulator();
-    const reply = { match: 'weather', reply: { tool_calls: [CITY] } };
-    await callsTo(emulator).bare('POST', '/_emulator/replies', reply);
+    await callsTo(emulator).control('POST', '/replies', { match: 'weather', reply: { tool_calls: [CITY] } });
 
     expect((await ask(emulator, [QUESTION])).body.choices[0].finish_reason).toBe('tool_calls');
   });
@@ -124,10 +118,9 @@ test.each([
   { content: null, because: 'null' },
   { content: [{ type: 'text', text: 'Hi' }], because: 'parts' },
 ])('with strict, content that is $because is rejected', async ({ content }) => {
-  const body = { model: 'atlas-small', messages: [{ role: 'user', content }] };
-  const { status } = await callsTo(testEmulator({ strict: true })).gateway('POST', '/v1/chat/completions', body);
-
-  expect(status).toBe(400);
+  expect((await ask(testEmulator({ strict: true }), [{ role: 'user', content }], { tools: undefined })).status).toBe(
+    400,
+  );
 });
 
 describe('the tool calls of an upstream', () => {

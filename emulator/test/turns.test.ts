@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Turns } from '../src/completions/turns.js';
 import { createEmulator } from '../src/index.js';
+import { openStream } from './support.js';
 
 test('work continues at once early in a turn of the event loop', async () => {
   const turns = new Turns(() => 0);
@@ -32,14 +33,7 @@ test('work yields to the event loop after a long turn', async () => {
 test('completions arrive under fake timers, and after them', async () => {
   const emulator = createEmulator({ seed: 'timers' });
   onTestFinished(() => emulator.close());
-  const complete = async (): Promise<string> => {
-    const response = await emulator.fetch('http://emulator.test/v1/chat/completions', {
-      method: 'POST',
-      headers: { authorization: `Bearer ${emulator.apiKeys.secret}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'atlas-small', messages: [{ role: 'user', content: 'Hello?' }], stream: true }),
-    });
-    return response.text();
-  };
+  const complete = async (): Promise<string> => (await openStream(emulator, 'Hello?')).text();
 
   vi.useFakeTimers({ toFake: ['setImmediate', 'clearImmediate', 'performance', 'setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());

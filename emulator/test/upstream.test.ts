@@ -24,12 +24,7 @@ const withUpstream = (answer: (request: Request) => Response | Promise<Response>
   });
 
 const ask = (emulator: Emulator, more: object = {}, headers: Record<string, string> = {}) =>
-  callsTo(emulator).gateway(
-    'POST',
-    '/v1/chat/completions',
-    { model: 'atlas-small', messages: [{ role: 'user', content: 'How tall?' }], ...more },
-    headers,
-  );
+  callsTo(emulator).ask('How tall?', more, headers);
 
 const json = (value: unknown, status = 200) => Response.json(value, { status });
 const sse = (text: string) => new Response(text, { headers: { 'content-type': 'text/event-stream' } });
@@ -102,14 +97,8 @@ describe('an upstream', () => {
     const plain = await ask(withUpstream(() => json({ choices: [choice], usage: null })));
     const stream =
       'data: {"choices":[{"delta":{"content":"One two"},"finish_reason":null}],"usage":null}\r\n\r\n: beat\r\n\r\ndata: {"choices":[{"delta":{"content":" three."},"finish_reason":"stop"}]}\r\n\r\ndata: [DONE]\r\n\r\n';
-    const events = eventsOf(
-      await (
-        await openStream(
-          withUpstream(() => sse(stream)),
-          'How tall?',
-        )
-      ).text(),
-    );
+    const emulator = withUpstream(() => sse(stream));
+    const events = eventsOf(await (await openStream(emulator, 'How tall?')).text());
 
     expect(plain.body.usage).toEqual({ prompt_tokens: 7, completion_tokens: 4, total_tokens: 11 });
     expect(JSON.parse(events.at(-2) ?? '').usage).toEqual(plain.body.usage);
@@ -136,19 +125,12 @@ describe('an upstream', () => {
       error: { code: 'model_not_found', param: 'model', message: expect.stringContaining('--model-map') },
     },
     { from: 400, status: 400, error: { code: 'upstream_refused', message: 'too hot' } },
-    { from: 401, status: 503, error: { code: 'upstream_error' } },
     { from: 500, status: 503, error: { code: 'upstream_error' } },
   ])('that responds with $from becomes a $status', async ({ from, status, error }) => {
     const answer = await ask(withUpstream(() => json({ error: { message: 'too hot' } }, from)));
 
     expect(answer.status).toBe(status);
     expect(answer.body.error).toMatchObject(error);
-  });
-
-  test('that responds with 429 has its Retry-After passed on', async () => {
-    const busy = () => new Response('{}', { status: 429, headers: { 'retry-after': '9' } });
-
-    expect((await ask(withUpstream(busy))).body.error).toMatchObject({ type: 'rate_limit_error', retry_after: 9 });
   });
 
   test.each([
@@ -224,9 +206,7 @@ describe('an upstream', () => {
 describe('an error of the upstream', () => {
   test.each([
     { body: '{"error":"the model is loading"}', says: 'The upstream responded with 500: the model is loading' },
-    { body: '{"message":"out of memory"}', says: 'The upstream responded with 500: out of memory' },
     { body: '{"detail":[{"msg":"field required"}]}', says: 'The upstream responded with 500: field required' },
-    { body: 'no slot is free', says: 'The upstream responded with 500: no slot is free' },
     { body: '<html>oops</html>', says: 'The upstream responded with 500' },
     {
       body: '{"error":"bad key svc_sk_live_abcdef123456"}',
@@ -238,11 +218,13 @@ describe('an error of the upstream', () => {
     expect(answer.body.error.message).toBe(says);
   });
 
-  test('whose Retry-After is a date is read by its own clock', async () => {
-    const headers = { date: 'Mon, 02 Mar 2026 09:30:00 GMT', 'retry-after': 'Mon, 02 Mar 2026 09:30:42 GMT' };
-    const { body } = await ask(withUpstream(() => new Response('', { status: 429, headers })));
+  test.each([
+    { headers: { 'retry-after': '9' }, wait: 9 },
+    { headers: { date: 'Mon, 02 Mar 2026 09:30:00 GMT', 'retry-after': 'Mon, 02 Mar 2026 09:30:42 GMT' }, wait: 42 },
+  ])('passes its Retry-After on, a date by its own clock: $wait', async ({ headers, wait }) => {
+    const { body } = await ask(withUpstream(() => new Response('', { status: 429, headers: new Headers(headers) })));
 
-    expect(body.error.retry_after).toBe(42);
+    expect(body.error).toMatchObject({ type: 'rate_limit_error', retry_after: wait });
   });
 
   test('says that a URL without /v1 has no path', async () => {

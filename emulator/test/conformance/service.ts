@@ -1,4 +1,4 @@
-import type { Answer } from '../support.js';
+import { type Answer, sender } from '../support.js';
 
 /** The service to test: the emulator or a real one. */
 export interface ServiceUnderTest {
@@ -29,29 +29,15 @@ export interface Access {
 }
 
 export function serviceAt(access: Access): ServiceUnderTest {
-  const send = async (
-    method: string,
-    path: string,
-    headers: Record<string, string>,
-    body?: unknown,
-  ): Promise<Answer> => {
-    const json =
-      body === undefined
-        ? { headers }
-        : { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
-    return answerOf(await access.fetch(access.baseURL + path, { method, ...json }));
-  };
+  const send = sender(access.fetch, access.baseURL);
   const key = (given: string = access.apiKey) => ({ authorization: `Bearer ${given}` });
   const isStandard = access.sessionHeader.toLowerCase() === 'authorization';
   const session = { [access.sessionHeader]: isStandard ? `Bearer ${access.sessionToken}` : access.sessionToken };
   return {
-    model: access.model,
-    conversationId: access.conversationId,
-    messageId: access.messageId,
-    publishableKey: access.publishableKey,
-    gateway: (method, path, body, given) => send(method, path, key(given), body),
-    context: (method, path, body) => send(method, path, session, body),
-    bare: (method, path, headers = {}) => send(method, path, headers),
+    ...access,
+    gateway: (method, path, body, given) => send(method, path, body, key(given)),
+    context: (method, path, body) => send(method, path, body, session),
+    bare: (method, path, headers = {}) => send(method, path, undefined, headers),
     stream: async (content) => {
       const body = JSON.stringify({
         model: access.model,
@@ -66,18 +52,7 @@ export function serviceAt(access: Access): ServiceUnderTest {
       const form = new FormData();
       form.set('purpose', 'conformance');
       form.set('file', new File(['conformance'], 'conformance.txt'));
-      return answerOf(await access.fetch(`${access.baseURL}/v1/files`, { method: 'POST', headers: key(), body: form }));
+      return send('POST', '/v1/files', form, key());
     },
   };
-}
-
-async function answerOf(response: Response): Promise<Answer> {
-  const text = await response.text();
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    body = text;
-  }
-  return { status: response.status, headers: response.headers, body };
 }
