@@ -60,29 +60,6 @@ describe('the losses of a compaction', () => {
   });
 });
 
-describe('a receipt', () => {
-  test('says how many messages the context represents nowhere, also after the first compaction', async () => {
-    const emulator = testEmulator();
-    const messages = Array.from({ length: 60 }, (_, i) => ({
-      role: i % 2 === 0 ? ('user' as const) : ('assistant' as const),
-      content: `The crew of boat ${i} told us all morning about the storm, the gate and the old harbour of town ${i * 7}.`,
-    }));
-    emulator.conversations.create({ id: 'talk', messages });
-    await emulator.compact('talk', 'aggressive');
-    const after = await look(emulator);
-
-    const { live, gone } = (await receiptOf(emulator)).messages;
-
-    const context = JSON.stringify(after.rollingSummary);
-    const missing = after.messages.filter(
-      ({ content, status }) => status === 'summarized' && !context.includes(content),
-    );
-    expect(live).toBe(60);
-    expect(gone).toBe(missing.length);
-    expect(gone).toBeGreaterThan(40);
-  });
-});
-
 describe('the chart of a conversation', () => {
   test('ends at the current tokens, and falls at a compaction', async () => {
     const emulator = begun();
