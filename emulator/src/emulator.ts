@@ -319,7 +319,7 @@ function createParts(options: ServiceOptions, closed: AbortSignal) {
   const settings = resolveSettings(options);
   const { clock, strict, maxTokens } = settings;
   const changes = new Changes();
-  const stores = createStores(watchedStorage(openStorage(options), changes), settings);
+  const stores = createStores(watchedStorage(openStorage(settings), changes), settings);
   const { ids, apiKeys, sessions, conversations, models } = stores;
   const faults = new Faults(
     () => ids.fraction('fault'),
@@ -328,7 +328,7 @@ function createParts(options: ServiceOptions, closed: AbortSignal) {
   const limiter = new RateLimiter(() => clock.now());
   const log = new RequestLog((credential) => apiKeys.get(credential)?.name ?? sessions.user(credential));
   const snapshots = new Snapshots();
-  const source = modelSource(options);
+  const source = modelSource(settings);
   const language = new LanguageLoader();
   const summarizer = settings.summarizer === 'upstream' ? upstreamSummarizer(source, language) : undefined;
   const contexts = new ConversationContexts({ conversations, language, ids, clock, summarizer });

@@ -1,127 +1,231 @@
 import * as z from 'zod/mini';
-import { LIST_FORMS, type ListForm } from './api/lists.js';
+import { LIST_FORMS } from './api/lists.js';
 import { type Clock, manualClock, systemClock } from './base/clock.js';
-import { RATE_LIMIT_RESETS, type RateLimitReset } from './http/admission.js';
-import { type Plan, type PlanName, type RateLimit, resolvePlan } from './store/account.js';
-import { SUMMARIZERS, type SummarizerName } from './store/conversation-records.js';
+import { unknownName } from './base/closest.js';
+import { flag, toNumber, toPairs } from './base/flag.js';
+import { RATE_LIMIT_RESETS } from './http/admission.js';
+import { PLAN_NAMES, type Plan, type RateLimit, resolvePlan } from './store/account.js';
+import { SUMMARIZERS } from './store/conversation-records.js';
 import type { Storage } from './store/storage.js';
 import type { UpstreamOptions } from './upstream/model-source.js';
 
-/** How a stream is paced. */
-export interface StreamPace {
+const text = z.string('expected a text');
+const yesOrNo = z.boolean('expected true or false');
+const atLeastZero = z.custom<number>((n) => typeof n === 'number' && n >= 0, 'expected a number of at least 0');
+const positive = z.custom<number>((n) => typeof n === 'number' && n > 0, 'expected a number above 0');
+const time = z.custom<Date | string | number>(isTime, 'not a time from 1970 to 9999, such as 2026-01-15T10:00:00Z');
+const headerName = text.check(
+  z.regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'expected the name of a header'),
+  z.toLowerCase(),
+);
+const upstream = z.custom<UpstreamOptions>(
+  (given) => isObject(given) && 'url' in given,
+  'expected an object with a url',
+);
+const plan = z.pipe(z.union([z.enum(PLAN_NAMES), z.custom<Plan>(isObject)]), z.transform(resolvePlan));
+const rateLimit = z.optional(
+  z.pipe(
+    z.union([atLeastZero, fields({ requests: atLeastZero, windowMs: positive })]),
+    z.transform((limit): RateLimit => (typeof limit === 'number' ? { requests: limit, windowMs: 60_000 } : limit)),
+  ),
+);
+const limits = fields({
+  gateway: rateLimit,
+  context: rateLimit,
+  compact: rateLimit,
+  /** Tokens of completions: prompt and answer. @default no limit */
+  tokens: rateLimit,
+});
+const origins = z.custom<'*' | readonly string[]>(
+  (given) =>
+    given === '*' || (Array.isArray(given) && given.every((one) => /^[a-z][\w+.-]*:\/\/[^/?#\s]+$/i.test(one))),
+  'expected * or origins such as https://app.example.com',
+);
+const cors = z.pipe(
+  z.union([fields({ origins: z.optional(origins), exposeHeaders: z._default(yesOrNo, true) }), z.literal(false)]),
+  z.transform((given) => given || undefined),
+);
+const pace = fields({
   /** Milliseconds until the first content chunk. @default 0 */
-  ttft?: number | undefined;
+  ttft: z._default(atLeastZero, 0),
   /** @default no limit */
-  tokensPerSecond?: number | undefined;
+  tokensPerSecond: z._default(positive, Number.POSITIVE_INFINITY),
   /** The content of one chunk. @default 'token' */
-  chunkBy?: 'token' | 'word' | 'char' | undefined;
+  chunkBy: z._default(z.enum(['token', 'word', 'char']), 'token'),
   /** The most bytes per write. Small values split characters and line ends. @default whole events */
-  splitBytes?: number | undefined;
+  splitBytes: z._default(positive, Number.POSITIVE_INFINITY),
   /** How lines end. @default 'lf' */
-  lineEnd?: 'lf' | 'crlf' | 'cr' | undefined;
+  lineEnd: z._default(z.enum(['lf', 'crlf', 'cr']), 'lf'),
   /** Milliseconds of silence after which a comment line is sent. @default none */
-  heartbeat?: number | undefined;
-}
+  heartbeat: z._default(positive, Number.POSITIVE_INFINITY),
+});
+/** How a stream is paced. */
+export interface StreamPace extends z.input<typeof pace> {}
 
-/** Settings of the emulated service. All are optional. */
-export interface ServiceOptions {
-  /** Generates the same ids, keys and tokens on every run. @default random */
-  seed?: string | number | undefined;
-  /** The clock. @default the system's clock */
-  clock?: Clock | undefined;
-  /** Sets a clock that stands still at this time until it is advanced. */
-  now?: Date | string | number | undefined;
-  /** The account's plan: a name, or your own plan. @default 'agency' */
-  plan?: PlanName | Plan | undefined;
-  /**
-   * Rate limits, in fixed windows. A number is requests per minute.
-   * @default those of the plan: gateway 1000, context 300, compact 20 (A12)
-   */
-  limits?:
-    | {
-        gateway?: RateLimit | number | undefined;
-        context?: RateLimit | number | undefined;
-        compact?: RateLimit | number | undefined;
-        /** Tokens of completions: prompt and answer. @default no limit */
-        tokens?: RateLimit | number | undefined;
-      }
-    | undefined;
-  /** The most bytes of an uploaded file (A14). @default 32 MiB */
-  maxFileSize?: number | undefined;
-  /** The most bytes of a JSON body. @default 8 MiB */
-  maxBodySize?: number | undefined;
-  /** The most tokens of a reply, if the request sets no `max_tokens` (A14). @default 4096 */
-  maxTokens?: number | undefined;
-  /** The included tokens per month, and the price of a million more (A25). @default those of the plan: 10 million, 2 */
-  usage?: { includedTokens?: number | undefined; overagePricePerMillion?: number | undefined } | undefined;
-  /**
-   * The endpoints that a publishable key may call (A9), as `METHOD /path`.
-   * @default `GET /v1/presets`, `GET /v1/integrations` and `POST /v1/chat/completions`
-   */
-  publishableEndpoints?: readonly string[] | undefined;
-  /**
-   * The header of the session token (A8). With an empty scheme, it contains only the token.
-   * @default Authorization, Bearer
-   */
-  sessionHeader?: { name?: string | undefined; scheme?: string | undefined } | undefined;
-  /** The unit of `X-RateLimit-Reset` (A13). @default 'epoch-seconds' */
-  rateLimitReset?: RateLimitReset | undefined;
-  /**
-   * CORS: which origins may call, and whether they may read our headers. `false` turns CORS off.
-   * @default any origin, or with a seed only pages of this machine, because the keys are not secret; headers exposed
-   */
-  cors?: { origins?: '*' | readonly string[] | undefined; exposeHeaders?: boolean | undefined } | false | undefined;
+/**
+ * All options of the emulated service, with their types, checks and defaults. One with a flag is also an option of the
+ * command.
+ */
+export const SERVICE_OPTIONS = z.object({
   /**
    * Opens the control plane and the inspector to other machines. Then only requests that send this token as
    * `Authorization: Bearer` may use them.
    * @default none: only this machine may use them
    */
-  controlToken?: string | undefined;
+  controlToken: flag('server', z.optional(text), {
+    value: 'TEXT',
+    about: 'token that opens the control plane and the inspector to other machines',
+    byDefault: 'this machine only',
+    isSecret: true,
+  }),
+  /** A directory in which to store everything, in one file. @default in memory */
+  data: flag('server', z.optional(text), {
+    value: 'DIR',
+    about: 'store everything in one file in this directory',
+    byDefault: 'in memory',
+  }),
+  /** Your own store of records, instead of `data`. */
+  storage: z.optional(z.custom<Storage>()),
+  /** Generates the same ids, keys and tokens on every run. @default random */
+  seed: flag('server', z.optional(z.union([text, z.number()])), {
+    value: 'TEXT',
+    about: 'generate the same keys and ids on every start',
+    byDefault: 'random',
+  }),
+  /** The clock. @default the system's clock */
+  clock: z.optional(z.custom<Clock>()),
+  /** Sets a clock that stands still at this time until it is advanced. */
+  now: flag('server', z.optional(time), {
+    value: 'TIME',
+    about: 'fix the clock at this time; POST /_emulator/clock advances it',
+    byDefault: 'system time',
+  }),
+  /** The account's plan: a name, or your own plan. @default 'agency' */
+  plan: flag('service', z.prefault(plan, 'agency'), {
+    value: 'NAME',
+    about: 'plan of the account: starter (no Gateway access), agency, enterprise',
+  }),
+  /**
+   * Rate limits, in fixed windows. A number is requests per minute.
+   * @default those of the plan: gateway 1000, context 300, compact 20 (A12)
+   */
+  limits: flag('service', z.prefault(limits, {}), {
+    value: 'LIST',
+    about: 'rate limits, in requests (or tokens) per minute',
+    byDefault: 'gateway=1000,context=300,compact=20',
+    read: toPairs(toNumber),
+  }),
+  /** The included tokens per month, and the price of a million more (A25). @default those of the plan: 10 million, 2 */
+  usage: z.prefault(
+    fields({ includedTokens: z.optional(atLeastZero), overagePricePerMillion: z.optional(atLeastZero) }),
+    {},
+  ),
+  /** The most bytes of an uploaded file (A14). @default 32 MiB */
+  maxFileSize: z._default(positive, 32 * 1024 * 1024),
+  /** The most bytes of a JSON body. @default 8 MiB */
+  maxBodySize: z._default(positive, 8 * 1024 * 1024),
+  /** The most tokens of a reply, if the request sets no `max_tokens` (A14). @default 4096 */
+  maxTokens: z._default(positive, 4096),
   /** Milliseconds before every response of both APIs. @default 0 */
-  latency?: number | undefined;
+  latency: flag('service', z._default(atLeastZero, 0), {
+    value: 'MS',
+    about: 'delay before every response',
+    read: toNumber,
+  }),
   /** How streams are paced. @default no delay, a chunk per token */
-  pace?: StreamPace | undefined;
+  pace: flag('service', z.prefault(pace, {}), {
+    value: 'NUMBER[:MS]',
+    about: 'tokens per second in streams, and the delay before the first token',
+    byDefault: 'no delay',
+    read: (given) => {
+      const [tokensPerSecond, ttft] = given.split(':').map(toNumber);
+      return { tokensPerSecond, ttft };
+    },
+  }),
+  /** Rejects undocumented body fields with a 400. @default false */
+  strict: flag('service', z._default(yesOrNo, false), { about: 'reject undocumented body fields' }),
+  /**
+   * CORS: which origins may call, and whether they may read our headers. `false` turns CORS off.
+   * @default any origin, or with a seed only pages of this machine, because the keys are not secret; headers exposed
+   */
+  cors: flag('service', z.prefault(cors, {}), {
+    value: 'ORIGINS',
+    about: 'origins that browsers may call from, separated by commas, or *, or none',
+    byDefault: '*; with a seed, pages from this machine',
+    read: (given) =>
+      given !== 'none' && { origins: given === '*' ? '*' : given.split(',').map((origin) => origin.trim()) },
+  }),
+  /**
+   * The endpoints that a publishable key may call (A9), as `METHOD /path`.
+   * @default `GET /v1/presets`, `GET /v1/integrations` and `POST /v1/chat/completions`
+   */
+  publishableEndpoints: z._default(z.readonly(z.array(text, 'expected a list of endpoints')), [
+    'GET /v1/presets',
+    'GET /v1/integrations',
+    'POST /v1/chat/completions',
+  ]),
+  /**
+   * The header of the session token (A8). With an empty scheme, it contains only the token.
+   * @default Authorization, Bearer
+   */
+  sessionHeader: z.prefault(
+    fields({ name: z._default(headerName, 'authorization'), scheme: z._default(text, 'Bearer') }),
+    {},
+  ),
+  /** The unit of `X-RateLimit-Reset` (A13). @default 'epoch-seconds' */
+  rateLimitReset: z._default(z.enum(RATE_LIMIT_RESETS), 'epoch-seconds'),
   /**
    * How lists are wrapped (A3): `{ data }`, a bare array, `{ presets }`/`{ integrations }`, or `{ items }`.
    * @default 'data'
    */
-  listForm?: ListForm | undefined;
+  listForm: z._default(z.enum(LIST_FORMS), 'data'),
   /** The default and the largest `limit` of the presets list (A14). @default 50, 100 */
-  presetsLimit?: { default?: number | undefined; max?: number | undefined } | undefined;
-  /** A directory in which to store everything, in one file. @default in memory */
-  data?: string | undefined;
-  /** Your own store of records, instead of `data`. */
-  storage?: Storage | undefined;
-  /** Rejects undocumented body fields with a 400. @default false */
-  strict?: boolean | undefined;
+  presetsLimit: z.prefault(fields({ default: z._default(positive, 50), max: z._default(positive, 100) }), {}),
   /** An OpenAI-compatible server that generates completions. @default none; no connection is opened */
-  upstream?: UpstreamOptions | undefined;
+  upstream: flag('completions', z.optional(upstream), {
+    value: 'URL',
+    about: 'OpenAI-compatible server that generates completions; the URL includes /v1',
+    read: (url) => ({ url }),
+  }),
   /** Records upstream responses in a directory, or replays them without a connection. */
-  cassettes?: { directory: string; mode: 'record' | 'replay' } | undefined;
+  cassettes: z.optional(fields({ directory: text, mode: z.enum(['record', 'replay']) })),
   /** What writes summaries. `'upstream'` is a model; if it fails, the extractive engine does. @default 'extractive' */
-  summarizer?: SummarizerName | undefined;
-}
+  summarizer: flag('completions', z._default(z.enum(SUMMARIZERS), 'extractive'), {
+    value: 'NAME',
+    about: 'what writes summaries: extractive, or upstream (a model)',
+  }),
+});
+/** Settings of the emulated service. All are optional. */
+export interface ServiceOptions extends z.input<typeof SERVICE_OPTIONS> {}
 
 /** Checks the options, and fills in the defaults. Throws a RangeError that names an invalid option. */
-export function resolveSettings({ now, clock, ...options }: ServiceOptions) {
-  // The compiler compares the schema with the interface.
-  const given: z.input<typeof SETTINGS> = options;
-  const { usage, ...settings } = checkedSettings(given);
+export function resolveSettings(options: ServiceOptions) {
+  const { data, error } = z.safeParse(SERVICE_OPTIONS, options, { reportInput: true });
+  if (error !== undefined) {
+    const { path, message, keys, input } = problemOf(error);
+    throw new RangeError(`${path.join('.')}: ${message}${keys ? '' : `, got ${JSON.stringify(input)}`}`);
+  }
+  const { usage, clock, now, ...settings } = data;
   return { ...settings, ...usage, clock: clock ?? (now === undefined ? systemClock() : manualClock(now)) };
 }
 
-function checkedSettings(given: z.input<typeof SETTINGS>): z.output<typeof SETTINGS> {
-  const { data, error } = z.safeParse(SETTINGS, given, { reportInput: true });
-  if (data !== undefined) return data;
-  const { path, input, message, values } = innermost(error.issues[0] as Problem);
+/** What is wrong with an option, and where in it. */
+export function problemOf({ issues }: z.core.$ZodError): Problem {
+  const problem = innermost(issues[0] as Problem);
+  const { path, message, values, keys = [] } = problem;
   const expected = values === undefined ? message : `expected one of ${values.join(', ')}`;
-  throw new RangeError(`${path.join('.')}: ${expected}, got ${JSON.stringify(input)}`);
+  return { ...problem, path: [...path, ...keys.slice(0, 1)], message: expected };
 }
 
-type Problem = Pick<z.core.$ZodIssue, 'path' | 'input' | 'message'> & {
+interface Problem {
+  path: PropertyKey[];
+  message: string;
+  input?: unknown;
   values?: readonly unknown[];
+  /** The unknown fields of an object. */
+  keys?: string[];
   errors?: Problem[][];
-};
+}
 
 /** Of a problem with every form that an option may have, the one that is closest to the value. */
 function innermost(problem: Problem): Problem {
@@ -129,70 +233,26 @@ function innermost(problem: Problem): Problem {
   return closest === undefined ? problem : innermost({ ...closest, path: [...problem.path, ...closest.path] });
 }
 
-const atLeastZero = z.custom<number>((n) => typeof n === 'number' && n >= 0, 'expected a number of at least 0');
-const positive = z.custom<number>((n) => typeof n === 'number' && n > 0, 'expected a number above 0');
-const headerName = z
-  .string()
-  .check(z.regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'expected the name of a header'), z.toLowerCase());
-const rateLimit = z.optional(
-  z.pipe(
-    z.union([atLeastZero, z.object({ requests: atLeastZero, windowMs: positive })]),
-    z.transform((limit): RateLimit => (typeof limit === 'number' ? { requests: limit, windowMs: 60_000 } : limit)),
-  ),
-);
-const origins = z.custom<'*' | readonly string[]>(
-  (given) => given === '*' || (Array.isArray(given) && given.every((one) => ORIGIN.test(one))),
-  'expected * or origins such as https://app.example.com',
-);
-const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+$/i;
+/** An object. Other fields are refused, because they are misspelt. */
+function fields<Shape extends z.core.$ZodShape>(shape: Shape) {
+  const names = Object.keys(shape);
+  return z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys'
+        ? unknownName(String(issue.keys[0]), names)
+        : `expected values for ${names.join(', ')}`,
+  });
+}
 
-/** What each option of the service may be, and what it is by default. */
-const SETTINGS = z.object({
-  plan: z.pipe(z._default(z.custom<PlanName | Plan>(), 'agency'), z.transform(resolvePlan)),
-  limits: z.prefault(z.object({ gateway: rateLimit, context: rateLimit, compact: rateLimit, tokens: rateLimit }), {}),
-  usage: z.prefault(
-    z.object({ includedTokens: z.optional(atLeastZero), overagePricePerMillion: z.optional(atLeastZero) }),
-    {},
-  ),
-  maxFileSize: z._default(positive, 32 * 1024 * 1024),
-  maxBodySize: z._default(positive, 8 * 1024 * 1024),
-  maxTokens: z._default(positive, 4096),
-  // A9
-  publishableEndpoints: z._default(z.readonly(z.array(z.string())), [
-    'GET /v1/presets',
-    'GET /v1/integrations',
-    'POST /v1/chat/completions',
-  ]),
-  sessionHeader: z.prefault(
-    z.object({ name: z._default(headerName, 'authorization'), scheme: z._default(z.string(), 'Bearer') }),
-    {},
-  ),
-  rateLimitReset: z._default(z.enum(RATE_LIMIT_RESETS), 'epoch-seconds'),
-  cors: z.pipe(
-    z.prefault(
-      z.union([
-        z.literal(false),
-        z.object({ origins: z.optional(origins), exposeHeaders: z._default(z.boolean(), true) }),
-      ]),
-      {},
-    ),
-    z.transform((cors) => cors || undefined),
-  ),
-  controlToken: z.optional(z.string()),
-  latency: z._default(atLeastZero, 0),
-  pace: z.prefault(
-    z.object({
-      ttft: z._default(atLeastZero, 0),
-      tokensPerSecond: z._default(positive, Number.POSITIVE_INFINITY),
-      chunkBy: z._default(z.enum(['token', 'word', 'char']), 'token'),
-      splitBytes: z._default(positive, Number.POSITIVE_INFINITY),
-      lineEnd: z._default(z.enum(['lf', 'crlf', 'cr']), 'lf'),
-      heartbeat: z._default(positive, Number.POSITIVE_INFINITY),
-    }),
-    {},
-  ),
-  strict: z._default(z.boolean(), false),
-  summarizer: z._default(z.enum(SUMMARIZERS), 'extractive'),
-  listForm: z._default(z.enum(LIST_FORMS), 'data'),
-  presetsLimit: z.prefault(z.object({ default: z._default(positive, 50), max: z._default(positive, 100) }), {}),
-});
+function isObject(given: unknown): given is object {
+  return typeof given === 'object' && given !== null;
+}
+
+function isTime(given: unknown): boolean {
+  try {
+    manualClock(given as string);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { AT_LENGTH } from '../../test/helpers/endurance.js';
 import { builtFile } from '../../test/helpers/programs.js';
 import { type CommandContext, runCommand } from '../src/cli/cli.js';
-import { optionEntries, variableName } from '../src/cli/options.js';
+import { OPTIONS } from '../src/cli/options.js';
 import { readOptions } from '../src/cli/read-options.js';
 import { optionTable } from '../src/cli/texts.js';
 import { dataDirectory } from './support.js';
@@ -286,7 +286,7 @@ describe('the command', () => {
     { args: ['--prot', '1'], says: 'did you mean --port?' },
     { args: ['--no-port'], says: '--no-port' },
     { args: ['--limits', 'gatewy=1'], says: 'did you mean gateway?' },
-    { args: ['--pace', '10:long'], says: '--pace 10:long: ttft: not a whole number' },
+    { args: ['--pace', '10:long'], says: '--pace 10:long: ttft: expected a number of at least 0' },
     { args: ['--now', 'yesterday'], says: '--now yesterday: not a time' },
     { args: ['--import', 'x.json', '--seed-file', 'y.json'], says: 'cannot be combined' },
     { args: ['--control-token', 'short'], says: 'controlToken' },
@@ -320,14 +320,16 @@ describe('the command', () => {
     const read = (env: Record<string, string>, ...args: string[]) => readOptions(args, env, directory).options;
     const env = { CONTEXT_GATEWAY_EMULATOR_SEED: 'env', CONTEXT_GATEWAY_EMULATOR_LIMITS: 'gateway=7', PATH: '/bin' };
 
-    expect(read({})).toEqual({ ...config, $schema: undefined, seedFile: join(directory, 'first.json') });
+    const { $schema: _, ...given } = config;
+    const taken = { seedFile: join(directory, 'first.json'), cors: { origins: ['https://app.example.com'] } };
+    expect(read({})).toEqual({ ...given, ...taken });
     expect(read(env)).toMatchObject({ seed: 'env', limits: { gateway: 7 }, plan: 'enterprise' });
     expect(read(env, '--seed', 'flag', '--no-strict')).toMatchObject({ seed: 'flag', strict: false });
     expect(read({ CONTEXT_GATEWAY_EMULATOR_STRICT: 'false', CONTEXT_GATEWAY_EMULATOR_SEED: '' })).toMatchObject({
       strict: false,
       seed: 'file',
     });
-    for (const [name] of optionEntries()) expect(variableName(name)).toMatch(/^CONTEXT_GATEWAY_EMULATOR_[A-Z_]+$/);
+    for (const { variable } of OPTIONS) expect(variable).toMatch(/^CONTEXT_GATEWAY_EMULATOR_[A-Z_]+$/);
     const { out } = await runIn({ directory }, '--config', file);
     expect(out).toContain('conversationId=ours');
   });
@@ -348,15 +350,16 @@ describe('the command', () => {
       env: { PROT: '1' },
       says: 'CONTEXT_GATEWAY_EMULATOR_PROT: unknown; did you mean CONTEXT_GATEWAY_EMULATOR_PORT?',
     },
-    { env: { STRICT: 'yes' }, says: 'CONTEXT_GATEWAY_EMULATOR_STRICT yes: not true or false' },
+    { env: { STRICT: 'yes' }, says: 'CONTEXT_GATEWAY_EMULATOR_STRICT yes: expected true or false' },
     { env: { CONFIG: 'nowhere.json' }, says: 'nowhere.json: cannot read the file' },
     { config: '{', says: 'config.json: not valid JSON' },
     { config: '{"prot":1}', says: 'config.json: prot: unknown; did you mean port?' },
-    { config: '{"port":"4010"}', says: 'config.json: port: not a whole number up to 65535' },
+    { config: '{"port":"http"}', says: 'config.json: port: not a whole number up to 65535' },
+    { config: '{"seedFile":""}', says: 'config.json: seedFile: empty' },
     { config: '{"limits":{"gatewy":1}}', says: 'config.json: limits.gatewy: unknown; did you mean gateway?' },
-    { config: '{"pace":{"ttft":1}}', says: 'config.json: pace.tokensPerSecond: not a whole number' },
-    { config: '{"plan":"gold"}', says: 'config.json: plan: not one of starter, agency, enterprise' },
-    { config: '[]', says: 'config.json: ' },
+    { config: '{"pace":{"ttft":-1}}', says: 'config.json: pace.ttft: expected a number of at least 0' },
+    { config: '{"plan":"gold"}', says: 'config.json: plan: expected one of starter, agency, enterprise' },
+    { config: '[]', says: 'config.json: expected an object' },
   ])('rejects $env $config in one line that names the place', async ({ env = {}, config, says }) => {
     const directory = dataDirectory();
     if (config !== undefined) writeFileSync(join(directory, 'context-gateway-emulator.config.json'), config);
@@ -379,7 +382,7 @@ describe('the command', () => {
   test('lists its options in the help and in the documentation', async () => {
     const { out } = await runHere('--help');
 
-    for (const [, { about }] of optionEntries()) expect(out).toContain(about);
+    for (const { about } of OPTIONS) expect(out).toContain(about);
     expect(readFileSync(new URL('../docs/command.md', import.meta.url), 'utf8')).toContain(optionTable());
   });
 

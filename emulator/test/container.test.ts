@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { optionEntries, variableName } from '../src/cli/options.js';
+import { OPTIONS } from '../src/cli/options.js';
 import { createEmulator } from '../src/index.js';
 
 // `node scripts/container.js` builds and runs the container. This file tests what needs no docker.
@@ -25,7 +25,7 @@ interface Compose {
   >;
 }
 const compose: Compose = parse(readFileSync(new URL('../compose.example.yaml', import.meta.url), 'utf8'));
-const options = optionEntries().map(([name]) => variableName(name));
+const options = OPTIONS.map(({ variable }) => variable);
 
 describe('the Dockerfile', () => {
   test('pins the version of its base, runs without root, and has a health check', () => {

@@ -22,7 +22,13 @@ test.each<{ options: unknown; says: string }>([
   },
   { options: { rateLimitReset: 'seconds' }, says: 'rateLimitReset: expected one of epoch-seconds, ' },
   { options: { listForm: 'array' }, says: 'listForm: expected one of data, bare, named, items' },
-  { options: { plan: 'gold' }, says: 'unknown plan: gold; use one of starter, agency, enterprise' },
+  { options: { plan: 'gold' }, says: 'plan: expected one of starter, agency, enterprise, got "gold"' },
+  { options: { limits: { gatewy: 1 } }, says: 'limits.gatewy: unknown; did you mean gateway?' },
+  { options: { strict: 'yes' }, says: 'strict: expected true or false, got "yes"' },
+  {
+    options: { now: 'yesterday' },
+    says: 'now: not a time from 1970 to 9999, such as 2026-01-15T10:00:00Z, got "yesterday"',
+  },
 ])('$options is refused with the name of the option and what it may be', ({ options, says }) => {
   const create = (): unknown => createEmulator(options as EmulatorOptions);
 

@@ -1,7 +1,5 @@
-import { LIST_FORMS } from '../api/lists.js';
-import { RATE_LIMIT_RESETS } from '../http/admission.js';
-import type { ServiceOptions } from '../options.js';
-import { oneOf } from './one-of.js';
+import * as z from 'zod/mini';
+import { problemOf, SERVICE_OPTIONS, type ServiceOptions } from '../options.js';
 
 /**
  * Options for assumptions that do not hold for your service, from texts in the form `NAME=VALUE`, as `--assume` takes
@@ -10,21 +8,22 @@ import { oneOf } from './one-of.js';
 export function assumed(texts: readonly string[]): Partial<ServiceOptions> {
   const options: Partial<ServiceOptions> = {};
   for (const text of texts) {
-    const at = text.indexOf('=');
-    const value = text.slice(at + 1).trim();
-    const name = text.slice(0, at).trim();
+    const [, name = '', value = ''] = /^(.*?)=(.*)$/s.exec(text)?.map((part) => part.trim()) ?? [];
     const apply = Object.hasOwn(SWITCHES, name) ? SWITCHES[name] : undefined;
-    if (at === -1 || value === '' || apply === undefined) {
+    if (value === '' || apply === undefined) {
       throw new RangeError(
         `--assume ${text}: expected NAME=VALUE, where NAME is one of ${Object.keys(SWITCHES).join(', ')}`,
       );
     }
-    Object.assign(options, apply(value));
+    const chosen = apply(value);
+    const { error } = z.safeParse(SERVICE_OPTIONS, chosen);
+    if (error !== undefined) throw new RangeError(`--assume ${text}: ${problemOf(error).message}`);
+    Object.assign(options, chosen);
   }
   return options;
 }
 
-const SWITCHES: Readonly<Record<string, (value: string) => Partial<ServiceOptions>>> = {
+const SWITCHES: Readonly<Record<string, (value: string) => { [Name in keyof ServiceOptions]: unknown }>> = {
   // A8: Authorization defaults to the scheme Bearer, any other header to the bare token.
   'session-header': (value) => {
     const [name = '', scheme] = value.split(':');
@@ -34,7 +33,7 @@ const SWITCHES: Readonly<Record<string, (value: string) => Partial<ServiceOption
   // A9
   publishable: (value) => ({ publishableEndpoints: value.split(',').map((endpoint) => endpoint.trim()) }),
   // A13
-  'rate-limit-reset': (value) => ({ rateLimitReset: oneOf('--assume rate-limit-reset', value, RATE_LIMIT_RESETS) }),
+  'rate-limit-reset': (value) => ({ rateLimitReset: value }),
   // A3
-  'list-form': (value) => ({ listForm: oneOf('--assume list-form', value, LIST_FORMS) }),
+  'list-form': (value) => ({ listForm: value }),
 };

@@ -4,7 +4,7 @@ import { isLoopback } from '../base/loopback.js';
 import { createEmulator, type Emulator, type ListeningEmulator } from '../emulator.js';
 import { requestLine } from '../http/log/request-line.js';
 import { exec } from './exec.js';
-import { OPTIONS } from './options.js';
+import { DEFAULT_HOST, DEFAULT_PORT } from './options.js';
 import { type CommandLine, readOptions } from './read-options.js';
 import { emulatorOptions } from './setup.js';
 import { greeting, help, variables } from './texts.js';
@@ -49,7 +49,7 @@ export async function runCommand(args: readonly string[], context: CommandContex
   }
 
   const { options, run } = line;
-  const { port = run === undefined ? Number(OPTIONS.port.byDefault) : 0, host = OPTIONS.host.byDefault } = options;
+  const { port = run === undefined ? DEFAULT_PORT : 0, host = DEFAULT_HOST } = options;
   try {
     let listening: ListeningEmulator;
     try {
@@ -92,7 +92,7 @@ function serve(
   { options }: CommandLine,
   { out, env, isTerminal }: CommandContext,
 ): void {
-  const { host = OPTIONS.host.byDefault, controlToken } = options;
+  const { host = DEFAULT_HOST, controlToken } = options;
   const isClosed = controlToken === undefined && !isLoopback(host);
   out(greeting(url, emulator, { hasSample: options.seedFile === undefined, isClosed }));
   const isColored = isTerminal && !env.NO_COLOR;

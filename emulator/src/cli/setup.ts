@@ -13,28 +13,19 @@ import { seedFrom } from './seed-file.js';
 
 /** Converts the options of the command to those of the emulator. */
 export function emulatorOptions(given: GivenOptions): EmulatorOptions {
-  const { seed, data, now, controlToken, plan, latency, limits, strict, summarizer, seedFile, pace, cors } = given;
+  const { now, seedFile, assume = {} } = given;
   if (given.import !== undefined && seedFile !== undefined) {
     throw new Error('--import and --seed-file cannot be combined: the snapshot has all data');
   }
   return {
-    seed,
-    data,
+    ...given,
     // Delays take real time: no one may be there to advance the clock.
     clock: now === undefined ? undefined : manualClock(now, { realSleeps: true }),
-    controlToken,
-    plan,
-    latency,
-    limits,
-    strict,
-    summarizer,
-    pace,
     setup: seedFile === undefined ? addSampleConversation : seedFrom(seedFile),
     state: given.import === undefined ? undefined : snapshotFrom(given.import),
-    cors: corsOf(cors),
     upstream: upstreamOf(given),
     cassettes: cassettesOf(given),
-    ...assumed(Object.entries(given.assume ?? {}).map(([name, value]) => `${name}=${value}`)),
+    ...assumed(Object.entries(assume).map(([name, value]) => `${name}=${value}`)),
   };
 }
 
@@ -50,7 +41,8 @@ function snapshotFrom(file: string): EmulatorState {
 }
 
 function upstreamOf({ upstream, upstreamKey, modelMap }: GivenOptions): UpstreamOptions | undefined {
-  if (upstream !== undefined) return { url: upstream, key: upstreamKey, models: modelMap };
+  if (upstream !== undefined)
+    return { ...upstream, key: upstreamKey ?? upstream.key, models: modelMap ?? upstream.models };
   if (upstreamKey !== undefined) throw new Error('--upstream-key needs --upstream');
   if (modelMap !== undefined) throw new Error('--model-map needs --upstream');
   return undefined;
@@ -60,11 +52,4 @@ function cassettesOf({ record, replay }: GivenOptions): EmulatorOptions['cassett
   if (record !== undefined && replay !== undefined) throw new Error('--record and --replay cannot be combined');
   if (record !== undefined) return { directory: record, mode: 'record' };
   return replay === undefined ? undefined : { directory: replay, mode: 'replay' };
-}
-
-/** Parses `*`, `none` or a list of origins. */
-function corsOf(origins: GivenOptions['cors']): EmulatorOptions['cors'] {
-  if (origins === undefined) return undefined;
-  if (origins === 'none') return false;
-  return { origins: origins === '*' || Array.isArray(origins) ? origins : [origins] };
 }

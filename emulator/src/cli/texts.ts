@@ -1,17 +1,23 @@
+import * as z from 'zod/mini';
+import { GROUPS } from '../base/flag.js';
 import type { Emulator, ListeningEmulator } from '../emulator.js';
-import { type CommandOption, flagName, type OptionName, optionEntries, variableName } from './options.js';
+import { type CommandOption, OPTIONS, PREFIX } from './options.js';
 import { CONFIG_FILE } from './read-options.js';
 
 /** The text of `--help`. */
 export function help(): string {
+  const groups = Object.entries(GROUPS).map(([group, title]) => {
+    const options = OPTIONS.filter((option) => option.group === group);
+    return `\n${title}\n${options.map(optionLine).join('')}`;
+  });
   return `context-gateway-emulator: the whole context and gateway service on this machine
 
   context-gateway-emulator [options]
   context-gateway-emulator exec [options] "COMMAND"    run a command against a new emulator, with the variables that point to it
-${GROUPS.map(([group, title]) => `\n${title}\n${optionLines(group)}`).join('')}  --config FILE          options from a JSON file: { "seedFile": "seed.json" } (${CONFIG_FILE})
+${groups.join('')}  --config FILE          options from a JSON file: { "seedFile": "seed.json" } (${CONFIG_FILE})
   --help, --version
 
-Each option is also an environment variable, such as ${variableName('port')}. Flags override variables, and
+Each option is also an environment variable, such as ${PREFIX}PORT. Flags override variables, and
 variables override the config file. --no-strict and --no-quiet switch --strict and --quiet off.
 
 Values of --assume:
@@ -25,35 +31,29 @@ such as 503, 429=7, reset, delay=500 or cut=3.
 `;
 }
 
-const GROUPS: readonly [CommandOption['group'], string][] = [
-  ['server', 'Address and data'],
-  ['service', 'Behaviour of the service'],
-  ['completions', 'Source of completions (default: a deterministic reply derived from the request)'],
-  ['output', 'Output'],
-];
-
-function optionLines(group: CommandOption['group']): string {
-  return optionEntries()
-    .filter(([, option]) => option.group === group)
-    .map(([name, { about, byDefault, isRepeatable }]) => {
-      const notes = [isRepeatable ? 'repeatable' : '', byDefault ?? ''].filter((note) => note !== '');
-      return `  ${usage(name).padEnd(22)} ${about}${notes.length === 0 ? '' : ` (${notes.join('; ')})`}\n`;
-    })
-    .join('');
+function optionLine(option: CommandOption): string {
+  const notes = [option.isRepeatable && 'repeatable', defaultOf(option)].filter(Boolean).join('; ');
+  return `  ${usage(option).padEnd(22)} ${option.about}${notes && ` (${notes})`}\n`;
 }
 
-/** The options as a table for the README. */
+/** The options as a table for the documentation. */
 export function optionTable(): string {
-  const rows = optionEntries().map(([name, { about, byDefault, value }]) => {
-    const standard = byDefault ?? (value === undefined ? 'off' : 'none');
-    return `| \`${usage(name).replaceAll('|', '\\|')}\` | ${about} | ${standard.replaceAll('*', '\\*')} |`;
+  const rows = OPTIONS.map((option) => {
+    const standard = defaultOf(option) ?? (option.value === undefined ? 'off' : 'none');
+    return `| \`${usage(option)}\` | ${option.about} | ${standard.replaceAll('*', '\\*')} |`;
   });
   return ['| flag | | default |', '|---|---|---|', ...rows].join('\n');
 }
 
-function usage(name: OptionName): string {
-  const { value } = new Map(optionEntries()).get(name) ?? {};
-  return `--${flagName(name)}${value === undefined ? '' : ` ${value}`}`;
+function usage({ flag, value }: CommandOption): string {
+  return value === undefined ? flag : `${flag} ${value}`;
+}
+
+function defaultOf({ byDefault, schema, value }: CommandOption): string | undefined {
+  if (byDefault !== undefined || value === undefined) return byDefault;
+  return schema instanceof z.ZodMiniDefault || schema instanceof z.ZodMiniPrefault
+    ? String(schema.def.defaultValue)
+    : undefined;
 }
 
 /** The variables that point a program with the SDK to this emulator. */

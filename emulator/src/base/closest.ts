@@ -1,3 +1,9 @@
+/** Says that a name is unknown, and which one was probably meant. */
+export function unknownName(given: string, names: readonly string[]): string {
+  const near = closest(given, names);
+  return near === undefined ? `not one of ${names.join(', ')}` : `unknown; did you mean ${near}?`;
+}
+
 /** The name that was probably meant; undefined if none is similar. */
 export function closest(given: string, names: readonly string[]): string | undefined {
   const [best] = names
