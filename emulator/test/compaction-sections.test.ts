@@ -9,8 +9,7 @@ import {
   sectionScores,
   unseenTalk,
 } from '../scripts/quality/sections.js';
-import { classify, patternOf } from '../src/context/compaction/classify.js';
-import { CUES, HEDGES, NAMES } from '../src/context/compaction/cues.js';
+import { CUES, classify, HEDGES, NAMES, patternOf } from '../src/context/compaction/classify.js';
 import { compactable, compactSync, LEVELS, language } from './compactable.js';
 
 test('advice of an assistant is no requirement', () => {

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { atLength } from '../../test/helpers/endurance.js';
 import { runSync } from '../src/base/slices.js';
+import { unitsOf } from '../src/context/compaction/candidates.js';
 import { findReferences } from '../src/context/compaction/references.js';
-import { unitsOf } from '../src/context/compaction/units.js';
 import { extracted, language } from './compactable.js';
 import { callsTo, testEmulator } from './support.js';
 

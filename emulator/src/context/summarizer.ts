@@ -5,7 +5,7 @@ import { hashText } from '../store/random.js';
 import type { Section, SummaryItem } from '../store/summary.js';
 import type { LanguageLoader } from '../text/language.js';
 import type { ModelSource } from '../upstream/model-source.js';
-import { TOKENS_PER_ITEM } from './compaction/candidates.js';
+import { itemWords, TOKENS_PER_ITEM } from './compaction/candidates.js';
 
 /** Writes the entries of a summary of these messages; undefined if the model's output is unusable. */
 export type Summarizer = (messages: readonly MessageRecord[], budget: number) => Promise<SummaryItem[] | undefined>;
@@ -25,7 +25,7 @@ export function upstreamSummarizer(
       let text = '';
       for await (const piece of response.pieces) if (typeof piece === 'string') text += piece;
       const items = verifiedItems(z.parse(summarySchema, JSON.parse(withoutFence(text))), messages);
-      const counted = items.map((item) => ({ ...item, tokens: countTokens(written(item)) + TOKENS_PER_ITEM }));
+      const counted = items.map((item) => ({ ...item, tokens: countTokens(itemWords(item)) + TOKENS_PER_ITEM }));
       const kept = withinBudget(counted, budget);
       return kept.length === 0 ? undefined : kept;
     } catch {
@@ -88,10 +88,6 @@ const INSTRUCTION =
 /** Some models wrap JSON in a code fence. */
 function withoutFence(text: string): string {
   return /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/.exec(text)?.[1] ?? text;
-}
-
-function written({ term, text, reason, label }: UncountedItem): string {
-  return [term, text, reason, label].filter(Boolean).join(' ');
 }
 
 const SUMMARY_MODEL = MODELS[0]?.id ?? '';

@@ -1,6 +1,5 @@
 import type { Section } from '../../store/summary.js';
 import { contentTerms } from '../../text/terms.js';
-import { CUES, HEDGES, NAMES } from './cues.js';
 
 /** What the wording of a sentence reveals. */
 export interface Classification {
@@ -75,6 +74,232 @@ export function patternOf(words: string): RegExp {
     .replace('<meaning>', '(?<meaning>[^;]+)');
   return new RegExp(`(?<![\\w'’-])(?:${source})(?![\\w-])`, 'i');
 }
+
+/** Words that put a sentence into a section. */
+export interface Cue {
+  section: Exclude<Section, 'importantReferences'>;
+  /** A regular expression without case, matched at word boundaries. A name in angle brackets stands for {@link NAMES}. */
+  words: string;
+  example: string;
+  /** Only the user's words count: from an assistant, they are advice. */
+  isOfUser?: true;
+}
+
+/** What the names in angle brackets stand for. */
+export const NAMES = {
+  we: `(we|the team)( have|'ve| had)?( all| just| already| also| now| finally| then)?`,
+  choose:
+    '(go with|use|stick with|stick to|switch to|settle on|adopt|drop|remove|replace|rename|freeze|cache|ship|host|include|keep (the|our|both|using|\\w+s)|make (it|the|this)|put (it|the|this|an?))',
+  do: '(add|answer|build|call|change|check|cite|commit|delete|deploy|document|draft|encrypt|expose|fix|hardcode|ignore|implement|import|include|log|merge|mention|migrate|mock|move|open|pass|prepare|publish|push|put|read|release|remove|rename|reply|return|review|rewrite|rotate|run|send|set|share|ship|skip|store|test|throw|update|upgrade|use|validate|write)',
+  keep: '(allow|avoid|be able to|comply with|encrypt|ensure|guarantee|handle|limit|log|prevent|provide|store|support|validate)',
+  number: '(\\d[\\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|a hundred)',
+  clause: '(?<=^|[;:] |\\b(and|so|but|then|also) )',
+  // Up to six words from the beginning of a clause: with an article or the like, or in the plural.
+  thing: `<clause>((the|our|its|every|each|all|any|no|both|an?) (<word> ){1,6}?|(?=[\\w-]+s )<word> |(?<=^)(<word> ){1,3}?)`,
+  word: `(?!(I|my|you|your|we|they|he|his|she|her|it|this|that|these|there|people|everyone|nobody|which|who|always|some|much|more|is|are|was|were|do|does|don't|will|would|should|might|could|may|if)\\b)[\\w'&/\`.-]+`,
+  // "Must have been" and "must be joking" are guesses, "should be fine" is an expectation.
+  rule: '( not| never| always| only| also)? (?!(have|be (fine|\\w+ing))\\b)\\w+',
+  ask: '(whether|if|which|what|who|how|why|where|when)',
+} as const;
+
+/** Read from the top: the first cue whose words a sentence contains gives its section. */
+export const CUES: readonly Cue[] = [
+  // A question mark is a cue, too: see isOpenQuestion.
+  {
+    section: 'openQuestions',
+    words: '^(how|what|why|which|where|when|who) (do|does|should|can|could|will|would) (we|our|the) \\w+',
+    example: 'how do we test this on Windows',
+  },
+  {
+    section: 'openQuestions',
+    words: `<clause>((it|we)( is|'s| are|'re| do)? ?)?(still )?(unclear|(not|n't) (yet )?(sure|clear|certain|know)( yet)?) <ask>`,
+    example: 'It is unclear whether the chip fits the case.',
+  },
+  {
+    section: 'openQuestions',
+    words: `(haven't|hasn't|have not|has not) (yet )?(decided|agreed|settled|chosen|figured out)( yet)?( on)? \\w+`,
+    example: "We haven't decided on the colour of the case.",
+  },
+  {
+    section: 'openQuestions',
+    words: `(still|need to|have to) (decide|find out|figure out|clarify) <ask>`,
+    example: 'We still need to find out which printers they have.',
+  },
+  {
+    section: 'openQuestions',
+    words:
+      '(the|an) open (question|issue|point) (is|remains)|still (undecided|open)|TBD|to be (decided|determined|confirmed)',
+    example: 'TBD: the colour of the case.',
+  },
+  {
+    section: 'definitions',
+    words: '^(by|when we say) <term>,? we mean <meaning>',
+    example: 'By backlog we mean every issue without an owner.',
+  },
+  {
+    section: 'definitions',
+    words: '^(in our \\w+,? )?<term> (stands for|refers to|is defined as|denotes) <meaning>',
+    example: 'SLA stands for service level agreement.',
+  },
+  {
+    section: 'definitions',
+    words: `^(here,? |in our \\w+,? )?<term> means:? (?!(we|I|you|they|it|nothing|that)\\b)<meaning>`,
+    example: 'Manifest means the list of files with checksums.',
+  },
+  {
+    section: 'definitions',
+    words: '^an? <term> is <meaning>(?<= (that|which|with|whose|who|where|when) .+)',
+    example: 'A shard is a database that holds part of the tenants.',
+  },
+  {
+    section: 'definitions',
+    words: '^(the )?<term> is (?=the \\w+ (that|which|whose) )<meaning>',
+    example: 'The janitor is the job that deletes old exports.',
+  },
+  {
+    section: 'definitions',
+    words: '^we call <term> (if|when) <meaning>',
+    example: 'We call a release stable when it ran for a week.',
+  },
+  {
+    section: 'decisions',
+    words: '^(decision|decided|agreed|resolved|approved|final answer)( ?[:,—–]| -)',
+    example: 'Decision: the ledger stays in Frankfurt.',
+  },
+  {
+    section: 'decisions',
+    words:
+      '(<we>|I) (decided|agreed|opted|settled)( not)? (to|on|for|against|that (we|our|the))|the decision is (to|that)',
+    example: 'The team agreed to freeze the API in May.',
+  },
+  {
+    section: 'decisions',
+    words:
+      "(voted (<number> to <number> )?(for|to|against)|(it is|it's|it was|that is|that's) (decided|settled|agreed)( that)? \\w+|as (agreed|decided)|(the )?consensus (.+ )?is (to|that)|signed off on|won't ?fix|(pushed|postponed|deferred|moved) (back )?to (<number>|next|the next))",
+    example: 'The team voted for Tailwind.',
+  },
+  {
+    section: 'decisions',
+    words: '(<we>|I) (chose|chosen|picked|selected)(?! (up|out|on)\\b)',
+    example: 'We picked Redis.',
+  },
+  {
+    section: 'decisions',
+    words:
+      "(?<!that )(<we> are|we're)( now| also| not)? ((moving|switching|migrating) (<word> ){0,8}(to|off)|(going|sticking) with(?! (our|my|you|him|her|them)\\b)|staying (on|with)|standardi[sz]ing on|(dropping|replacing|removing|deprecating|renaming|freezing|postponing|keeping|scrapping|splitting|reverting)(?! (in|by|up)\\b))|^(going with|from now on)\\b",
+    example: "We're moving the builds to another provider.",
+  },
+  {
+    section: 'decisions',
+    words: '<we> (moved|switched|migrated) (\\w+ ){0,5}to',
+    example: 'We switched the builds to another provider.',
+  },
+  {
+    section: 'decisions',
+    words: "(let's|lets|let us)( not)? <choose>",
+    example: "Let's use Postgres for the job table.",
+  },
+  {
+    section: 'decisions',
+    words:
+      "we('ll| will) <choose>|we no longer \\w+|^we( are|'re) going to <choose>|we( are|'re) not going to (?!(be|have|get|know|like|make it)\\b)\\w+|we (won't|will not) (support|<choose>|<do>)|we('ll| will) .+ instead|^(rather than|instead of) .+ we('ll| will)",
+    example: 'We no longer support the old client.',
+  },
+  {
+    section: 'decisions',
+    words:
+      'will( not)? be (built|written|stored|hosted|replaced|removed|renamed|dropped|kept) (with|in|on|as|by|to|from|until|at)',
+    example: 'The old page will be replaced by the new one.',
+  },
+  {
+    section: 'requirements',
+    words: '(<thing>|<clause>it )(must|should)<rule>',
+    example: 'The import must finish within ten minutes.',
+  },
+  {
+    section: 'requirements',
+    words: "<thing>(must|should)n't <word>",
+    example: "Exports mustn't contain deleted rows.",
+  },
+  {
+    section: 'requirements',
+    words: '(<thing>|<clause>it )(has|have|needs?) to( not| never| always| only| also)? \\w+',
+    example: 'The API has to be backwards compatible.',
+  },
+  {
+    section: 'requirements',
+    words:
+      '<clause>(we|you) must( not| never| always| only) \\w+|<clause>we (must|need to|have to|should)( not| never| always| only)? <keep>',
+    example: 'You must not store card numbers.',
+  },
+  {
+    section: 'requirements',
+    words:
+      "<thing>((is|are) to be \\w+|(has|have) got to \\w+|(cannot|can't) be \\w+|(is not|isn't|are not|aren't) (allowed|permitted)|requires? (at least|both|<number>|<word> (approval|reviews?|consent|rights))|needs? (.+ )?(approval|reviews?|sign-off)( |$))|(is|are|it's) (mandatory|forbidden|prohibited|compulsory)",
+    example: 'Invoices cannot be edited.',
+  },
+  {
+    section: 'requirements',
+    words: '^(every|each|all|any|both) (<word> ){1,6}needs? (an?|at least|<number>)',
+    example: 'Every change needs two reviews.',
+  },
+  {
+    section: 'requirements',
+    words:
+      '^only (?!by|if|when|with|then)(<word> ){1,6}(can|may|should|must|are allowed to|is allowed to)|<thing>(may|must|should) only \\w+|^no (<word> ){1,6}(is allowed|are allowed|may|without|before|unless|after|on \\w+days?)|^(nobody|no one|none) (but|except|other than) .+',
+    example: 'Only owners may close an account.',
+  },
+  {
+    section: 'requirements',
+    words:
+      "<thing>((may|must|shall|should) (not|never)(?! (be able|have))|(is|are) (not allowed|required|limited|restricted) to|(can|may) .*(at most|no more than|up to) <number>)|(cannot|can't) exceed|<clause>(we|you) (cannot|can't) \\w+ without|<clause>you are required to|cap \\w+ at <number>|at most <number>",
+    example: 'Uploads are limited to 25 MB.',
+  },
+  {
+    section: 'requirements',
+    words:
+      "^(please )?((never|always|do not|don't) (<do>|touch|edit|let|bypass|disable|mix|paste|rely|rebase|start|write)|(make sure|ensure) \\w+)",
+    example: 'Never store card numbers in the log files.',
+    isOfUser: true,
+  },
+  {
+    section: 'goals',
+    words:
+      "(my|our|the) (main |overall )?(goal|aim|objective|mission|target)( (.+ )?(is|are)|( for .+)?:)|^(goal|aim|objective):|(that's|that is) the (goal|target)|working towards",
+    example: 'Our goal is to ship the remote control in spring.',
+  },
+  {
+    section: 'goals',
+    words: 'the (point|idea|purpose) (of .+ )?is (to|that)',
+    example: 'The idea is to let customers print their own labels.',
+  },
+  {
+    section: 'goals',
+    words:
+      "(we|I)( are|'re| am|'m) (trying to|hoping to|aiming (to|for|at)|after is)|^hoping to (reach|have|get|ship|cut)|in the long run",
+    example: "We're aiming for one login.",
+  },
+  {
+    section: 'goals',
+    words:
+      "(we|I)( want to| hope to| would like to|'d like to) (be|become|build|create|cut|double|halve|have|increase|let|make|offer|reach|reduce|write) \\w+|^we want .+ to \\w+",
+    example: 'We want to halve the number of support mails.',
+  },
+  {
+    section: 'currentPlan',
+    words: "^next( steps?)?:|^next,? (I|we)('ll| will| am going to|'m going to)|(my|our|the) (next step|plan) is",
+    example: 'Next step: write the migration for the ledger.',
+  },
+  {
+    section: 'currentPlan',
+    words: "^(I|we)('ll| will|'m going to| am going to) <do> \\w+",
+    example: 'I will prepare the dry run for the small customers.',
+  },
+];
+
+/** Words that only consider something, or report it. After them in a sentence, nothing is a decision or a requirement. */
+export const HEDGES =
+  "(if|once|unless|until|whether|why|how|who|what|maybe|perhaps|might|could|would|probably|I guess|I suppose|I thought|(he|she|they) (said|say|says|think|thinks)|don't|doesn't|didn't)";
 
 const PATTERNS = CUES.map((cue) => ({ ...cue, pattern: patternOf(cue.words) }));
 const HEDGED = patternOf(HEDGES);

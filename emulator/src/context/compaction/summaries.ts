@@ -1,9 +1,16 @@
 import type { Sliced } from '../../base/slices.js';
 import { type Section, type SummaryItem, summaryTokens } from '../../store/summary.js';
-import { type Candidate, EXCERPT, type Extraction, itemWords, plainWords, TOKENS_PER_ITEM } from './candidates.js';
+import { Coverage } from '../../text/coverage.js';
+import {
+  type Candidate,
+  EXCERPT,
+  type Extraction,
+  excerpt,
+  itemWords,
+  plainWords,
+  TOKENS_PER_ITEM,
+} from './candidates.js';
 import { isQuestion } from './classify.js';
-import { Coverage } from './coverage.js';
-import { excerpt } from './units.js';
 
 /** A message that a summary may draw on. */
 export interface SourceEntry {

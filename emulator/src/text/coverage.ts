@@ -1,4 +1,4 @@
-import type { Sliced } from '../../base/slices.js';
+import type { Sliced } from '../base/slices.js';
 
 /**
  * What a conversation talks about, as concepts: its terms, and pairs of terms that repeatedly occur close together. A
