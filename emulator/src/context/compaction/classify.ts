@@ -16,9 +16,9 @@ export function classify(sentence: string, role: string): Classification | undef
   if (sentence.length > LONGEST || BROKEN_OFF.test(plain) || countTerms(plain) < 2) return undefined;
   if (isQuestion(plain)) return isOpenQuestion(plain) ? { section: 'openQuestions' } : undefined;
   if (/!["'”’)\]]{0,4}$/.test(plain)) return undefined;
-  for (const { section, isOfUser, pattern } of PATTERNS) {
-    const match = isOfUser && role !== 'user' ? null : pattern.exec(plain);
-    if (match === null) continue;
+  for (const { section, example, pattern } of PATTERNS) {
+    const match = pattern.exec(plain);
+    if (match === null || (example === ADVICE && role !== 'user')) continue;
     const clause = plain.slice(0, match.index).split(NEW_CLAUSE).at(-1) ?? '';
     const isHedged = HEDGED.test(clause);
     if (isHedged && (section === 'decisions' || section === 'requirements')) continue;
@@ -81,8 +81,6 @@ export interface Cue {
   /** A regular expression without case, matched at word boundaries. A name in angle brackets stands for {@link NAMES}. */
   words: string;
   example: string;
-  /** Only the user's words count: from an assistant, they are advice. */
-  isOfUser?: true;
 }
 
 /** What the names in angle brackets stand for. */
@@ -102,200 +100,85 @@ export const NAMES = {
   ask: '(whether|if|which|what|who|how|why|where|when)',
 } as const;
 
-/** Read from the top: the first cue whose words a sentence contains gives its section. */
-export const CUES: readonly Cue[] = [
+/** The cues of each section: an example, and the words in it that put it there. */
+const TABLE: Record<Cue['section'], Record<string, string>> = {
   // A question mark is a cue, too: see isOpenQuestion.
-  {
-    section: 'openQuestions',
-    words: '^(how|what|why|which|where|when|who) (do|does|should|can|could|will|would) (we|our|the) \\w+',
-    example: 'how do we test this on Windows',
-  },
-  {
-    section: 'openQuestions',
-    words: `<clause>((it|we)( is|'s| are|'re| do)? ?)?(still )?(unclear|(not|n't) (yet )?(sure|clear|certain|know)( yet)?) <ask>`,
-    example: 'It is unclear whether the chip fits the case.',
-  },
-  {
-    section: 'openQuestions',
-    words: `(haven't|hasn't|have not|has not) (yet )?(decided|agreed|settled|chosen|figured out)( yet)?( on)? \\w+`,
-    example: "We haven't decided on the colour of the case.",
-  },
-  {
-    section: 'openQuestions',
-    words: `(still|need to|have to) (decide|find out|figure out|clarify) <ask>`,
-    example: 'We still need to find out which printers they have.',
-  },
-  {
-    section: 'openQuestions',
-    words:
+  openQuestions: {
+    'how do we test this on Windows':
+      '^(how|what|why|which|where|when|who) (do|does|should|can|could|will|would) (we|our|the) \\w+',
+    'It is unclear whether the chip fits the case.': `<clause>((it|we)( is|'s| are|'re| do)? ?)?(still )?(unclear|(not|n't) (yet )?(sure|clear|certain|know)( yet)?) <ask>`,
+    "We haven't decided on the colour of the case.": `(haven't|hasn't|have not|has not) (yet )?(decided|agreed|settled|chosen|figured out)( yet)?( on)? \\w+`,
+    'We still need to find out which printers they have.': `(still|need to|have to) (decide|find out|figure out|clarify) <ask>`,
+    'TBD: the colour of the case.':
       '(the|an) open (question|issue|point) (is|remains)|still (undecided|open)|TBD|to be (decided|determined|confirmed)',
-    example: 'TBD: the colour of the case.',
   },
-  {
-    section: 'definitions',
-    words: '^(by|when we say) <term>,? we mean <meaning>',
-    example: 'By backlog we mean every issue without an owner.',
+  definitions: {
+    'By backlog we mean every issue without an owner.': '^(by|when we say) <term>,? we mean <meaning>',
+    'SLA stands for service level agreement.':
+      '^(in our \\w+,? )?<term> (stands for|refers to|is defined as|denotes) <meaning>',
+    'Manifest means the list of files with checksums.': `^(here,? |in our \\w+,? )?<term> means:? (?!(we|I|you|they|it|nothing|that)\\b)<meaning>`,
+    'A shard is a database that holds part of the tenants.':
+      '^an? <term> is <meaning>(?<= (that|which|with|whose|who|where|when) .+)',
+    'The janitor is the job that deletes old exports.': '^(the )?<term> is (?=the \\w+ (that|which|whose) )<meaning>',
+    'We call a release stable when it ran for a week.': '^we call <term> (if|when) <meaning>',
   },
-  {
-    section: 'definitions',
-    words: '^(in our \\w+,? )?<term> (stands for|refers to|is defined as|denotes) <meaning>',
-    example: 'SLA stands for service level agreement.',
-  },
-  {
-    section: 'definitions',
-    words: `^(here,? |in our \\w+,? )?<term> means:? (?!(we|I|you|they|it|nothing|that)\\b)<meaning>`,
-    example: 'Manifest means the list of files with checksums.',
-  },
-  {
-    section: 'definitions',
-    words: '^an? <term> is <meaning>(?<= (that|which|with|whose|who|where|when) .+)',
-    example: 'A shard is a database that holds part of the tenants.',
-  },
-  {
-    section: 'definitions',
-    words: '^(the )?<term> is (?=the \\w+ (that|which|whose) )<meaning>',
-    example: 'The janitor is the job that deletes old exports.',
-  },
-  {
-    section: 'definitions',
-    words: '^we call <term> (if|when) <meaning>',
-    example: 'We call a release stable when it ran for a week.',
-  },
-  {
-    section: 'decisions',
-    words: '^(decision|decided|agreed|resolved|approved|final answer)( ?[:,—–]| -)',
-    example: 'Decision: the ledger stays in Frankfurt.',
-  },
-  {
-    section: 'decisions',
-    words:
+  decisions: {
+    'Decision: the ledger stays in Frankfurt.':
+      '^(decision|decided|agreed|resolved|approved|final answer)( ?[:,—–]| -)',
+    'The team agreed to freeze the API in May.':
       '(<we>|I) (decided|agreed|opted|settled)( not)? (to|on|for|against|that (we|our|the))|the decision is (to|that)',
-    example: 'The team agreed to freeze the API in May.',
-  },
-  {
-    section: 'decisions',
-    words:
+    'The team voted for Tailwind.':
       "(voted (<number> to <number> )?(for|to|against)|(it is|it's|it was|that is|that's) (decided|settled|agreed)( that)? \\w+|as (agreed|decided)|(the )?consensus (.+ )?is (to|that)|signed off on|won't ?fix|(pushed|postponed|deferred|moved) (back )?to (<number>|next|the next))",
-    example: 'The team voted for Tailwind.',
-  },
-  {
-    section: 'decisions',
-    words: '(<we>|I) (chose|chosen|picked|selected)(?! (up|out|on)\\b)',
-    example: 'We picked Redis.',
-  },
-  {
-    section: 'decisions',
-    words:
+    'We picked Redis.': '(<we>|I) (chose|chosen|picked|selected)(?! (up|out|on)\\b)',
+    "We're moving the builds to another provider.":
       "(?<!that )(<we> are|we're)( now| also| not)? ((moving|switching|migrating) (<word> ){0,8}(to|off)|(going|sticking) with(?! (our|my|you|him|her|them)\\b)|staying (on|with)|standardi[sz]ing on|(dropping|replacing|removing|deprecating|renaming|freezing|postponing|keeping|scrapping|splitting|reverting)(?! (in|by|up)\\b))|^(going with|from now on)\\b",
-    example: "We're moving the builds to another provider.",
-  },
-  {
-    section: 'decisions',
-    words: '<we> (moved|switched|migrated) (\\w+ ){0,5}to',
-    example: 'We switched the builds to another provider.',
-  },
-  {
-    section: 'decisions',
-    words: "(let's|lets|let us)( not)? <choose>",
-    example: "Let's use Postgres for the job table.",
-  },
-  {
-    section: 'decisions',
-    words:
+    'We switched the builds to another provider.': '<we> (moved|switched|migrated) (\\w+ ){0,5}to',
+    "Let's use Postgres for the job table.": "(let's|lets|let us)( not)? <choose>",
+    'We no longer support the old client.':
       "we('ll| will) <choose>|we no longer \\w+|^we( are|'re) going to <choose>|we( are|'re) not going to (?!(be|have|get|know|like|make it)\\b)\\w+|we (won't|will not) (support|<choose>|<do>)|we('ll| will) .+ instead|^(rather than|instead of) .+ we('ll| will)",
-    example: 'We no longer support the old client.',
-  },
-  {
-    section: 'decisions',
-    words:
+    'The old page will be replaced by the new one.':
       'will( not)? be (built|written|stored|hosted|replaced|removed|renamed|dropped|kept) (with|in|on|as|by|to|from|until|at)',
-    example: 'The old page will be replaced by the new one.',
   },
-  {
-    section: 'requirements',
-    words: '(<thing>|<clause>it )(must|should)<rule>',
-    example: 'The import must finish within ten minutes.',
-  },
-  {
-    section: 'requirements',
-    words: "<thing>(must|should)n't <word>",
-    example: "Exports mustn't contain deleted rows.",
-  },
-  {
-    section: 'requirements',
-    words: '(<thing>|<clause>it )(has|have|needs?) to( not| never| always| only| also)? \\w+',
-    example: 'The API has to be backwards compatible.',
-  },
-  {
-    section: 'requirements',
-    words:
+  requirements: {
+    'The import must finish within ten minutes.': '(<thing>|<clause>it )(must|should)<rule>',
+    "Exports mustn't contain deleted rows.": "<thing>(must|should)n't <word>",
+    'The API has to be backwards compatible.':
+      '(<thing>|<clause>it )(has|have|needs?) to( not| never| always| only| also)? \\w+',
+    'You must not store card numbers.':
       '<clause>(we|you) must( not| never| always| only) \\w+|<clause>we (must|need to|have to|should)( not| never| always| only)? <keep>',
-    example: 'You must not store card numbers.',
-  },
-  {
-    section: 'requirements',
-    words:
+    'Invoices cannot be edited.':
       "<thing>((is|are) to be \\w+|(has|have) got to \\w+|(cannot|can't) be \\w+|(is not|isn't|are not|aren't) (allowed|permitted)|requires? (at least|both|<number>|<word> (approval|reviews?|consent|rights))|needs? (.+ )?(approval|reviews?|sign-off)( |$))|(is|are|it's) (mandatory|forbidden|prohibited|compulsory)",
-    example: 'Invoices cannot be edited.',
-  },
-  {
-    section: 'requirements',
-    words: '^(every|each|all|any|both) (<word> ){1,6}needs? (an?|at least|<number>)',
-    example: 'Every change needs two reviews.',
-  },
-  {
-    section: 'requirements',
-    words:
+    'Every change needs two reviews.': '^(every|each|all|any|both) (<word> ){1,6}needs? (an?|at least|<number>)',
+    'Only owners may close an account.':
       '^only (?!by|if|when|with|then)(<word> ){1,6}(can|may|should|must|are allowed to|is allowed to)|<thing>(may|must|should) only \\w+|^no (<word> ){1,6}(is allowed|are allowed|may|without|before|unless|after|on \\w+days?)|^(nobody|no one|none) (but|except|other than) .+',
-    example: 'Only owners may close an account.',
-  },
-  {
-    section: 'requirements',
-    words:
+    'Uploads are limited to 25 MB.':
       "<thing>((may|must|shall|should) (not|never)(?! (be able|have))|(is|are) (not allowed|required|limited|restricted) to|(can|may) .*(at most|no more than|up to) <number>)|(cannot|can't) exceed|<clause>(we|you) (cannot|can't) \\w+ without|<clause>you are required to|cap \\w+ at <number>|at most <number>",
-    example: 'Uploads are limited to 25 MB.',
-  },
-  {
-    section: 'requirements',
-    words:
+    'Never store card numbers in the log files.':
       "^(please )?((never|always|do not|don't) (<do>|touch|edit|let|bypass|disable|mix|paste|rely|rebase|start|write)|(make sure|ensure) \\w+)",
-    example: 'Never store card numbers in the log files.',
-    isOfUser: true,
   },
-  {
-    section: 'goals',
-    words:
+  goals: {
+    'Our goal is to ship the remote control in spring.':
       "(my|our|the) (main |overall )?(goal|aim|objective|mission|target)( (.+ )?(is|are)|( for .+)?:)|^(goal|aim|objective):|(that's|that is) the (goal|target)|working towards",
-    example: 'Our goal is to ship the remote control in spring.',
-  },
-  {
-    section: 'goals',
-    words: 'the (point|idea|purpose) (of .+ )?is (to|that)',
-    example: 'The idea is to let customers print their own labels.',
-  },
-  {
-    section: 'goals',
-    words:
+    'The idea is to let customers print their own labels.': 'the (point|idea|purpose) (of .+ )?is (to|that)',
+    "We're aiming for one login.":
       "(we|I)( are|'re| am|'m) (trying to|hoping to|aiming (to|for|at)|after is)|^hoping to (reach|have|get|ship|cut)|in the long run",
-    example: "We're aiming for one login.",
-  },
-  {
-    section: 'goals',
-    words:
+    'We want to halve the number of support mails.':
       "(we|I)( want to| hope to| would like to|'d like to) (be|become|build|create|cut|double|halve|have|increase|let|make|offer|reach|reduce|write) \\w+|^we want .+ to \\w+",
-    example: 'We want to halve the number of support mails.',
   },
-  {
-    section: 'currentPlan',
-    words: "^next( steps?)?:|^next,? (I|we)('ll| will| am going to|'m going to)|(my|our|the) (next step|plan) is",
-    example: 'Next step: write the migration for the ledger.',
+  currentPlan: {
+    'Next step: write the migration for the ledger.':
+      "^next( steps?)?:|^next,? (I|we)('ll| will| am going to|'m going to)|(my|our|the) (next step|plan) is",
+    'I will prepare the dry run for the small customers.': "^(I|we)('ll| will|'m going to| am going to) <do> \\w+",
   },
-  {
-    section: 'currentPlan',
-    words: "^(I|we)('ll| will|'m going to| am going to) <do> \\w+",
-    example: 'I will prepare the dry run for the small customers.',
-  },
-];
+};
+
+/** The example of the only cue that counts in the user's words alone: from an assistant, they are advice. */
+const ADVICE = 'Never store card numbers in the log files.';
+
+/** Read from the top: the first cue whose words a sentence contains gives its section. */
+export const CUES: readonly Cue[] = Object.entries(TABLE).flatMap(([section, cues]) =>
+  Object.entries(cues).map(([example, words]) => ({ section: section as Cue['section'], words, example })),
+);
 
 /** Words that only consider something, or report it. After them in a sentence, nothing is a decision or a requirement. */
 export const HEDGES =
