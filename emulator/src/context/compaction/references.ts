@@ -18,10 +18,11 @@ export function* findReferences(content: string): Sliced<FoundReference[]> {
   const seen = new Set<string>();
   // Marks the characters already matched, so that a path inside a link is not found again.
   const taken = new Uint8Array(text.length);
-  for (const spots of [urls, quotedCommands, shellCommands, files, issues, values]) {
+  for (const [pattern, spotIn] of FINDERS) {
     yield;
-    for (const spot of spots(text)) {
+    for (const match of text.matchAll(pattern)) {
       yield;
+      const spot = spotIn(match, text);
       if (spot === undefined) continue;
       const { type, start, end, value: inner } = spot;
       const value = (inner ?? text.slice(start, end)).replace(/[.,;:!?)\]]{1,9}$/, '').trim();
@@ -51,76 +52,47 @@ interface Spot {
   value?: string;
 }
 
-function* urls(text: string): Generator<Spot | undefined> {
-  for (const { 0: url, index } of text.matchAll(/\bhttps?:\/\/[^\s<>"'`\])}]+/gi)) {
-    yield undefined;
-    yield { type: 'url', start: index, end: index + url.length };
-  }
-}
+/** Patterns of runs of characters, and what in a run is a reference. */
+const FINDERS: readonly [RegExp, (match: RegExpExecArray, text: string) => Spot | undefined][] = [
+  [/\bhttps?:\/\/[^\s<>"'`\])}]+/gi, (match) => spotOf('url', match)],
+  // Text between single back-ticks on one line.
+  [/(?<!`)`(?!`)([^`\n]{2,200})`(?!`)/g, (match) => spotOf('command', match)],
+  // Text after a shell prompt.
+  [/^[ \t]{0,20}\$ (\S[^\n]{1,200})$/gm, (match) => spotOf('command', match)],
+  [/[\w@.\-/\\~]+/g, fileIn],
+  [/#\d{1,6}(?!\w)/g, issueIn],
+  [/(?<!\w)[A-Z][A-Z0-9]{1,9}-\d{1,6}(?!\w)/g, (match) => spotOf('issue', match)],
+  [/(?:[$€£]\s?)?\d[\d,.]*/g, valueIn],
+];
 
-/** Text between single back-ticks on one line. */
-function* quotedCommands(text: string): Generator<Spot | undefined> {
-  let opening: { index: number; line: number } | undefined;
-  let line = 0;
-  for (const { 0: mark, index } of text.matchAll(/`+|\n/g)) {
-    yield undefined;
-    if (mark === '\n') line += 1;
-    else if (mark !== '`') opening = undefined;
-    else if (opening?.line !== line || index - opening.index < 3 || index - opening.index > 201) {
-      opening = { index, line };
-    } else {
-      const start = opening.index;
-      yield { type: 'command', start, end: index + 1, value: text.slice(start + 1, index) };
-      opening = undefined;
-    }
-  }
-}
-
-/** Text after a shell prompt (`$ `). */
-function* shellCommands(text: string): Generator<Spot | undefined> {
-  for (const { 0: line, 1: command, index } of text.matchAll(/^[ \t]{0,20}\$ (\S[^\n]{1,200})$/gm)) {
-    yield undefined;
-    yield { type: 'command', start: index, end: index + line.length, value: command ?? '' };
-  }
+function spotOf(type: Spot['type'], { 0: run, 1: value, index }: RegExpExecArray): Spot {
+  return { type, start: index, end: index + run.length, ...(value !== undefined && { value }) };
 }
 
 /** Names with a known extension, and paths with at least two segments. */
-function* files(text: string): Generator<Spot | undefined> {
-  for (const { 0: run, index } of text.matchAll(/[\w@.\-/\\~]+/g)) {
-    yield undefined;
-    const drive = /^\\/.test(run) && /(?<!\w)[A-Za-z]:$/.test(text.slice(Math.max(0, index - 3), index)) ? 2 : 0;
-    const path = run.slice(0, LONGEST + 1).replace(/[.]{1,9}$/, '');
-    const isPath = /^(?:~|\.{1,2})?\/[\w@.-]+\//.test(path);
-    if (run.length > LONGEST || (!isPath && !endsAsFile(path)) || /^[.\-/\\~]*$/.test(path)) continue;
-    yield { type: 'file', start: index - drive, end: index + path.length };
-  }
+function fileIn({ 0: run, index }: RegExpExecArray, text: string): Spot | undefined {
+  const drive = /^\\/.test(run) && /(?<!\w)[A-Za-z]:$/.test(text.slice(Math.max(0, index - 3), index)) ? 2 : 0;
+  const path = run.slice(0, LONGEST + 1).replace(/[.]{1,9}$/, '');
+  const isPath = /^(?:~|\.{1,2})?\/[\w@.-]+\//.test(path);
+  if (run.length > LONGEST || (!isPath && !endsAsFile(path)) || /^[.\-/\\~]*$/.test(path)) return undefined;
+  return { type: 'file', start: index - drive, end: index + path.length };
 }
 
-/** `#42`, `owner/name#42` and `KEY-42`. */
-function* issues(text: string): Generator<Spot | undefined> {
-  for (const { index, 0: number } of text.matchAll(/#\d{1,6}(?!\w)/g)) {
-    yield undefined;
-    const owner =
-      /(?<![\w#&/.-])[\w.-]{1,60}\/[\w.-]{1,60}$/.exec(text.slice(Math.max(0, index - 122), index))?.[0] ?? '';
-    const start = index - owner.length;
-    if (!/[\w#&/]/.test(text.charAt(start - 1))) yield { type: 'issue', start, end: index + number.length };
-  }
-  for (const { index, 0: key } of text.matchAll(/(?<!\w)[A-Z][A-Z0-9]{1,9}-\d{1,6}(?!\w)/g)) {
-    yield undefined;
-    yield { type: 'issue', start: index, end: index + key.length };
-  }
+/** `#42` and `owner/name#42`. */
+function issueIn({ 0: number, index }: RegExpExecArray, text: string): Spot | undefined {
+  const owner =
+    /(?<![\w#&/.-])[\w.-]{1,60}\/[\w.-]{1,60}$/.exec(text.slice(Math.max(0, index - 122), index))?.[0] ?? '';
+  const start = index - owner.length;
+  return /[\w#&/]/.test(text.charAt(start - 1)) ? undefined : { type: 'issue', start, end: index + number.length };
 }
 
 /** Amounts of money, and numbers with a unit. */
-function* values(text: string): Generator<Spot | undefined> {
-  for (const { 0: run, index } of text.matchAll(/(?:[$€£]\s?)?\d[\d,.]*/g)) {
-    yield undefined;
-    if (run.length > LONGEST_NUMBER || /[\w.]/.test(text.charAt(index - 1))) continue;
-    const number = run.replace(/[,.]{1,9}$/, '');
-    const after = text.slice(index + number.length, index + number.length + LONGEST_NUMBER);
-    const unit = (/^[$€£]/.test(run) ? /^[kKmM]?(?![\w%])/ : UNIT).exec(after)?.[0];
-    if (unit !== undefined) yield { type: 'value', start: index, end: index + number.length + unit.length };
-  }
+function valueIn({ 0: run, index }: RegExpExecArray, text: string): Spot | undefined {
+  if (run.length > LONGEST_NUMBER || /[\w.]/.test(text.charAt(index - 1))) return undefined;
+  const number = run.replace(/[,.]{1,9}$/, '');
+  const after = text.slice(index + number.length, index + number.length + LONGEST_NUMBER);
+  const unit = (/^[$€£]/.test(run) ? /^[kKmM]?(?![\w%])/ : UNIT).exec(after)?.[0];
+  return unit === undefined ? unit : { type: 'value', start: index, end: index + number.length + unit.length };
 }
 
 const LONGEST_NUMBER = 24;
