@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { PLANS } from '../store/account.js';
 import { accountBody, keyBody, sessionBody, workspaceSchema } from './bodies.js';
-import { type ControlMethods, type ControlRoutes, checkedBody, deletion, found, idOf } from './control-routes.js';
+import { type ControlRoutes, checkedBody, deletion, found, idOf } from './control-routes.js';
 import type { EmulatorParts } from './parts.js';
 import {
   accountResponse,
@@ -14,138 +14,98 @@ import {
 
 /** The service's dashboard as endpoints: plan, keys, users and workspaces. */
 export function accountRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
-  routes.route('/account', accountMethods(parts));
-  routes.route('/keys', keyListMethods(parts));
-  routes.route('/keys/:id', keyMethods(parts));
-  routes.route('/sessions', sessionMethods(parts));
-  routes.route('/users', userMethods(parts));
-  routes.route('/workspaces', workspaceMethods(parts));
-  routes.route('/workspaces/:id/members/:userId', memberMethods(parts));
+  keyRoutes(routes, parts);
+  workspaceRoutes(routes, parts);
 }
 
-/** `/account` */
-function accountMethods({ stores: { account } }: EmulatorParts): ControlMethods {
-  return {
-    GET: {
-      id: 'getAccount',
-      summary: 'Get the plan, and the available plans',
-      responses: { 200: accountResponse },
-      handle: () => ({ plan: account.plan, plans: PLANS }),
+/** Plan, keys and users. */
+function keyRoutes(routes: ControlRoutes, { stores: { account, apiKeys, sessions } }: EmulatorParts): void {
+  routes.add('GET /account', {
+    id: 'getAccount',
+    summary: 'Get the plan, and the available plans',
+    responses: { 200: accountResponse },
+    handle: () => ({ plan: account.plan, plans: PLANS }),
+  });
+  routes.add('PUT /account', {
+    id: 'setPlan',
+    summary: 'Change the plan',
+    body: accountBody,
+    responses: { 200: planResponse },
+    handle: async (c) => {
+      account.setPlan((await checkedBody(c, accountBody)).plan);
+      return { plan: account.plan };
     },
-    PUT: {
-      id: 'setPlan',
-      summary: 'Change the plan',
-      body: accountBody,
-      responses: { 200: planResponse },
-      handle: async (c) => {
-        account.setPlan((await checkedBody(c, accountBody)).plan);
-        return { plan: account.plan };
-      },
+  });
+  routes.add('GET /keys', {
+    id: 'listKeys',
+    summary: 'List API keys with their prefixes',
+    responses: { 200: keysResponse },
+    handle: () => apiKeys.list(),
+  });
+  routes.add('POST /keys', {
+    id: 'createKey',
+    summary: 'Create an API key',
+    body: keyBody,
+    responses: { 201: newKeyResponse },
+    handle: async (c) => {
+      const { kind, ...options } = await checkedBody(c, keyBody);
+      const key = apiKeys.create(kind, options);
+      // The only response that ever contains the key.
+      c.header('cache-control', 'no-store');
+      return { ...apiKeys.get(key), key };
     },
-  };
+  });
+  routes.add('DELETE /keys/:id', {
+    ...deletion('deleteKey', 'key', (c) => apiKeys.delete(idOf(c))),
+    summary: 'Delete an API key; it stops working immediately',
+  });
+  routes.add('POST /sessions', {
+    id: 'createSession',
+    summary: 'Create a session for a user; without an id, for a new user',
+    body: sessionBody,
+    responses: { 201: sessionResponse },
+    handle: async (c) => sessions.create(await checkedBody(c, sessionBody)),
+  });
+  routes.add('GET /users', {
+    id: 'listUsers',
+    summary: 'List the ids of all users who have a session',
+    responses: { 200: z.array(z.string()) },
+    handle: () => sessions.users(),
+  });
 }
 
-/** `/keys` */
-function keyListMethods({ stores: { apiKeys } }: EmulatorParts): ControlMethods {
-  return {
-    GET: {
-      id: 'listKeys',
-      summary: 'List API keys with their prefixes',
-      responses: { 200: keysResponse },
-      handle: () => apiKeys.list(),
+function workspaceRoutes(routes: ControlRoutes, { stores: { workspaces } }: EmulatorParts): void {
+  routes.add('GET /workspaces', {
+    id: 'listWorkspaces',
+    summary: 'List workspaces',
+    responses: { 200: z.array(workspaceRecord) },
+    handle: () => workspaces.list(),
+  });
+  routes.add('POST /workspaces', {
+    id: 'createWorkspace',
+    summary: 'Create a workspace; by default, its member is the first user',
+    body: workspaceSchema,
+    responses: { 201: workspaceRecord },
+    handle: async (c) => workspaces.create(await checkedBody(c, workspaceSchema)),
+  });
+  routes.add('PUT /workspaces/:id/members/:userId', {
+    id: 'addMember',
+    summary: 'Add a member to a workspace',
+    responses: { 200: workspaceRecord },
+    handle: (c) => {
+      const { id } = found(workspaces.get(idOf(c)), 'workspace');
+      workspaces.addMember(id, idOf(c, 'userId'));
+      return workspaces.get(id);
     },
-    POST: {
-      id: 'createKey',
-      summary: 'Create an API key',
-      body: keyBody,
-      responses: { 201: newKeyResponse },
-      handle: async (c) => {
-        const { kind, ...options } = await checkedBody(c, keyBody);
-        const key = apiKeys.create(kind, options);
-        // The only response that ever contains the key.
-        c.header('cache-control', 'no-store');
-        return { ...apiKeys.get(key), key };
-      },
+  });
+  routes.add('DELETE /workspaces/:id/members/:userId', {
+    id: 'removeMember',
+    summary: 'Remove a member from a workspace',
+    responses: { 200: workspaceRecord },
+    handle: (c) => {
+      const { id } = found(workspaces.get(idOf(c)), 'workspace');
+      workspaces.removeMember(id, idOf(c, 'userId'));
+      return workspaces.get(id);
     },
-  };
-}
-
-/** `/keys/:id` */
-function keyMethods({ stores: { apiKeys } }: EmulatorParts): ControlMethods {
-  return {
-    DELETE: {
-      ...deletion('deleteKey', 'key', (c) => apiKeys.delete(idOf(c))),
-      summary: 'Delete an API key; it stops working immediately',
-    },
-  };
-}
-
-/** `/sessions` */
-function sessionMethods({ stores: { sessions } }: EmulatorParts): ControlMethods {
-  return {
-    POST: {
-      id: 'createSession',
-      summary: 'Create a session for a user; without an id, for a new user',
-      body: sessionBody,
-      responses: { 201: sessionResponse },
-      handle: async (c) => sessions.create(await checkedBody(c, sessionBody)),
-    },
-  };
-}
-
-/** `/users` */
-function userMethods({ stores: { sessions } }: EmulatorParts): ControlMethods {
-  return {
-    GET: {
-      id: 'listUsers',
-      summary: 'List the ids of all users who have a session',
-      responses: { 200: z.array(z.string()) },
-      handle: () => sessions.users(),
-    },
-  };
-}
-
-/** `/workspaces` */
-function workspaceMethods({ stores: { workspaces } }: EmulatorParts): ControlMethods {
-  return {
-    GET: {
-      id: 'listWorkspaces',
-      summary: 'List workspaces',
-      responses: { 200: z.array(workspaceRecord) },
-      handle: () => workspaces.list(),
-    },
-    POST: {
-      id: 'createWorkspace',
-      summary: 'Create a workspace; by default, its member is the first user',
-      body: workspaceSchema,
-      responses: { 201: workspaceRecord },
-      handle: async (c) => workspaces.create(await checkedBody(c, workspaceSchema)),
-    },
-  };
-}
-
-/** `/workspaces/:id/members/:userId` */
-function memberMethods({ stores: { workspaces } }: EmulatorParts): ControlMethods {
-  return {
-    PUT: {
-      id: 'addMember',
-      summary: 'Add a member to a workspace',
-      responses: { 200: workspaceRecord },
-      handle: (c) => {
-        const { id } = found(workspaces.get(idOf(c)), 'workspace');
-        workspaces.addMember(id, idOf(c, 'userId'));
-        return workspaces.get(id);
-      },
-    },
-    DELETE: {
-      id: 'removeMember',
-      summary: 'Remove a member from a workspace',
-      responses: { 200: workspaceRecord },
-      handle: (c) => {
-        const { id } = found(workspaces.get(idOf(c)), 'workspace');
-        workspaces.removeMember(id, idOf(c, 'userId'));
-        return workspaces.get(id);
-      },
-    },
-  };
+  });
 }

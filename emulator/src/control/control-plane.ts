@@ -5,17 +5,17 @@ import { readBytes } from '../http/body.js';
 import { ControlAccess } from './access.js';
 import { accountRoutes } from './account-routes.js';
 import { catalogRoutes } from './catalog-routes.js';
-import { type ControlMethods, ControlRoutes, idOf, PREFIX } from './control-routes.js';
+import { ControlRoutes, idOf, PREFIX } from './control-routes.js';
 import { conversationRoutes } from './conversation-routes.js';
 import { type OpenApi, openApi } from './openapi.js';
-import { conversationSearchMethods, requestSearchMethods } from './page/find-routes.js';
+import { findRoutes } from './page/find-routes.js';
 import { inspectorPage } from './page/inspector-page.js';
 import { inspectorRoutes } from './page/inspector-routes.js';
 import { signInPage } from './pages.js';
 import type { EmulatorParts } from './parts.js';
 import { referencePage } from './reference.js';
 import { indexResponse } from './responses.js';
-import { caseMethods, harMethods } from './state/case-routes.js';
+import { caseRoutes } from './state/case-routes.js';
 import { systemRoutes } from './system-routes.js';
 
 /** The emulator's own endpoints under `/_emulator`: what the service has no endpoint for, and what tests inspect. */
@@ -24,22 +24,13 @@ export function controlPlane(
 ): (request: Request, caller: string | undefined) => Response | Promise<Response> {
   const access = new ControlAccess(parts.settings.controlToken);
   const routes = new ControlRoutes();
-  const inspectorFile = inspectorPage();
-  const description = (): OpenApi => descriptionOf(routes, parts, access.hasToken);
-
-  routes.route('', indexMethods(parts, routes, inspectorFile));
-  routes.route('/health', healthMethods());
-  routes.route('/openapi.json', descriptionMethods(description));
-  routes.route('/reference', referenceMethods(description));
-  routes.route('/inspector/:file', inspectorFileMethods(inspectorFile));
+  indexRoutes(routes, parts, access.hasToken);
   systemRoutes(routes, parts);
   conversationRoutes(routes, parts);
   catalogRoutes(routes, parts);
   inspectorRoutes(routes, parts);
-  routes.route('/search/requests', requestSearchMethods(parts));
-  routes.route('/search/conversations', conversationSearchMethods(parts));
-  routes.route('/case', caseMethods(parts));
-  routes.route('/har', harMethods(parts));
+  findRoutes(routes, parts);
+  caseRoutes(routes, parts);
   accountRoutes(routes, parts);
 
   return async (request, caller) => {
@@ -56,70 +47,49 @@ export function controlPlane(
   };
 }
 
-/** `/_emulator` itself */
-function indexMethods(
-  { clock, stores }: EmulatorParts,
-  routes: ControlRoutes,
-  inspectorFile: InspectorFile,
-): ControlMethods {
-  return {
-    GET: {
-      id: 'getIndex',
-      summary: 'Get version, time, models and routes; a browser gets the inspector',
-      responses: { 200: { 'application/json': indexResponse, 'text/html': z.string() } },
-      handle: (c) => {
-        if (c.req.header('accept')?.includes('text/html')) return inspectorFile('index.html');
-        return {
-          name: packageJson.name,
-          version: packageJson.version,
-          time: new Date(clock.now()).toISOString(),
-          models: stores.models.list(),
-          routes: routes.endpoints.map(({ method, path }) => `${method} ${path}`),
-        };
-      },
+/** The index, the health, the descriptions, and the files of the inspector. */
+function indexRoutes(routes: ControlRoutes, parts: EmulatorParts, hasControlToken: boolean): void {
+  const inspectorFile = inspectorPage();
+  const description = (): OpenApi => descriptionOf(routes, parts, hasControlToken);
+  routes.add('GET', {
+    id: 'getIndex',
+    summary: 'Get version, time, models and routes; a browser gets the inspector',
+    responses: { 200: { 'application/json': indexResponse, 'text/html': z.string() } },
+    handle: (c) => {
+      if (c.req.header('accept')?.includes('text/html')) return inspectorFile('index.html');
+      return {
+        name: packageJson.name,
+        version: packageJson.version,
+        time: new Date(parts.clock.now()).toISOString(),
+        models: parts.stores.models.list(),
+        routes: routes.endpoints.map(({ method, path }) => `${method} ${path}`),
+      };
     },
-  };
-}
-
-/** `/health` */
-function healthMethods(): ControlMethods {
-  return { GET: { id: 'getHealth', summary: 'Check the health of the emulator', isOpen: true, handle: () => {} } };
-}
-
-/** `/openapi.json` */
-function descriptionMethods(description: () => OpenApi): ControlMethods {
-  return {
-    GET: {
-      id: 'getDescription',
-      summary: 'Get this description as OpenAPI',
-      responses: { 200: z.looseObject({ openapi: z.string() }) },
-      handle: description,
-    },
-  };
-}
-
-/** `/reference` */
-function referenceMethods(description: () => OpenApi): ControlMethods {
-  return {
-    GET: {
-      id: 'getReference',
-      summary: 'Show this description as a page',
-      responses: { 200: { 'text/html': z.string() } },
-      handle: (c) => referencePage(description(), new URL(c.req.url).origin),
-    },
-  };
-}
-
-/** `/inspector/:file` */
-function inspectorFileMethods(inspectorFile: InspectorFile): ControlMethods {
-  return {
-    GET: {
-      id: 'getInspectorFile',
-      summary: 'Get a file of the inspector',
-      responses: { 200: { 'text/html': z.string(), 'text/css': z.string(), 'text/javascript': z.string() } },
-      handle: (c) => inspectorFile(idOf(c, 'file')),
-    },
-  };
+  });
+  routes.add('GET /health', {
+    id: 'getHealth',
+    summary: 'Check the health of the emulator',
+    isOpen: true,
+    handle: () => {},
+  });
+  routes.add('GET /openapi.json', {
+    id: 'getDescription',
+    summary: 'Get this description as OpenAPI',
+    responses: { 200: z.looseObject({ openapi: z.string() }) },
+    handle: description,
+  });
+  routes.add('GET /reference', {
+    id: 'getReference',
+    summary: 'Show this description as a page',
+    responses: { 200: { 'text/html': z.string() } },
+    handle: (c) => referencePage(description(), new URL(c.req.url).origin),
+  });
+  routes.add('GET /inspector/:file', {
+    id: 'getInspectorFile',
+    summary: 'Get a file of the inspector',
+    responses: { 200: { 'text/html': z.string(), 'text/css': z.string(), 'text/javascript': z.string() } },
+    handle: (c) => inspectorFile(idOf(c, 'file')),
+  });
 }
 
 /** The description of both APIs and of the control plane. */
@@ -146,7 +116,5 @@ async function signIn(access: ControlAccess, request: Request, caller: string | 
   if (cookie === undefined) return signInPage('Wrong token.');
   return new Response(null, { status: 303, headers: { location: PREFIX, 'set-cookie': cookie } });
 }
-
-type InspectorFile = ReturnType<typeof inspectorPage>;
 
 const LONGEST_FORM = 64 * 1024;

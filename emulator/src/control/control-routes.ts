@@ -10,10 +10,8 @@ import { ok } from './responses.js';
  * An endpoint of the control plane. What `handle` returns is sent as JSON, with the status that `responses` has;
  * a `Response` is sent as it is. Without `responses`, it only acts, and says that it did.
  */
-export type ControlEndpoint = Omit<Endpoint<(c: Context) => unknown>, 'responses'> &
+type ControlEndpoint = Omit<Endpoint<(c: Context) => unknown>, 'responses'> &
   Partial<Pick<Endpoint<never>, 'responses'>>;
-/** The methods of one path. */
-export type ControlMethods = Readonly<Record<string, ControlEndpoint>>;
 
 /** The routes of the control plane, and their descriptions. */
 export class ControlRoutes {
@@ -30,16 +28,16 @@ export class ControlRoutes {
     });
   }
 
-  /** Registers the methods of one path under `/_emulator`. */
-  route(path: string, methods: ControlMethods): void {
-    for (const [method, { handle, responses = DONE, ...form }] of Object.entries(methods)) {
-      this.endpoints.push({ method, path: PREFIX + path, ...form, responses });
-      const [status] = Object.keys(responses).map(Number);
-      this.#app.on(method, PREFIX + path, async (c) => {
-        const result = await handle(c);
-        return result instanceof Response ? result : c.json(responses === DONE ? { ok: true } : result, status as 200);
-      });
-    }
+  /** Registers an endpoint under `/_emulator`, such as `POST /clock`. */
+  add(name: string, { handle, responses = DONE, ...form }: ControlEndpoint): void {
+    const [method = '', below = ''] = name.split(' ');
+    const path = PREFIX + below;
+    this.endpoints.push({ method, path, ...form, responses });
+    const [status] = Object.keys(responses).map(Number);
+    this.#app.on(method, path, async (c) => {
+      const result = await handle(c);
+      return result instanceof Response ? result : c.json(responses === DONE ? { ok: true } : result, status as 200);
+    });
   }
 
   handle(request: Request): Response | Promise<Response> {

@@ -13,163 +13,109 @@ import {
   messageSchema,
   messagesSchema,
 } from './bodies.js';
-import {
-  bodyOf,
-  type ControlMethods,
-  type ControlRoutes,
-  checkedBody,
-  checkedQuery,
-  deletion,
-  found,
-  idOf,
-} from './control-routes.js';
+import { bodyOf, type ControlRoutes, checkedBody, checkedQuery, deletion, found, idOf } from './control-routes.js';
 import { inspectConversation } from './page/overview.js';
 import type { EmulatorParts } from './parts.js';
 import { conversationRecord, inspectedConversation, messageRecord, storedFile } from './responses.js';
 
 /** Conversations and uploaded files. */
 export function conversationRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
-  routes.route('/conversations', conversationListMethods(parts));
-  routes.route('/conversations/:id', conversationMethods(parts));
-  routes.route('/conversations/:id/context', contextMethods(parts));
-  routes.route('/conversations/:id/compact', compactionMethods(parts));
-  routes.route('/conversations/:id/messages', messageMethods(parts));
-  routes.route('/files', fileListMethods(parts));
-  routes.route('/files/:id', fileMethods(parts));
-  routes.route('/files/:id/content', contentMethods(parts));
+  talkRoutes(routes, parts);
+  fileRoutes(routes, parts);
 }
 
-/** `/conversations` */
-function conversationListMethods({ stores: { conversations } }: EmulatorParts): ControlMethods {
+function talkRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
+  const { contexts } = parts;
+  const { conversations } = parts.stores;
   const slices = new Slices();
-  return {
-    GET: {
-      id: 'listConversations',
-      summary: 'List conversations with their messages',
-      responses: { 200: z.array(conversationRecord) },
-      handle: () => conversations.list(),
+  routes.add('GET /conversations', {
+    id: 'listConversations',
+    summary: 'List conversations with their messages',
+    responses: { 200: z.array(conversationRecord) },
+    handle: () => conversations.list(),
+  });
+  routes.add('POST /conversations', {
+    id: 'createConversation',
+    summary: 'Create a conversation',
+    body: conversationSchema,
+    responses: { 201: conversationRecord },
+    handle: async (c) => {
+      const body = await bodyOf(c);
+      return createdJson(await slices.run(creating(conversations, body)));
     },
-    POST: {
-      id: 'createConversation',
-      summary: 'Create a conversation',
-      body: conversationSchema,
-      responses: { 201: conversationRecord },
-      handle: async (c) => {
-        const body = await bodyOf(c);
-        return createdJson(await slices.run(creating(conversations, body)));
-      },
+  });
+  routes.add('GET /conversations/:id', {
+    id: 'getConversation',
+    summary: 'Get a conversation with its messages',
+    responses: { 200: conversationRecord },
+    handle: (c) => found(conversations.get(idOf(c)), 'conversation'),
+  });
+  routes.add('DELETE /conversations/:id', {
+    ...deletion('deleteConversation', 'conversation', (c) => conversations.delete(idOf(c))),
+    summary: 'Delete a conversation with its messages and summaries',
+  });
+  routes.add('GET /conversations/:id/context', {
+    id: 'inspectConversation',
+    summary: 'Get the context of a conversation, the status of each message, and all versions of the summary',
+    responses: { 200: inspectedConversation },
+    handle: async (c) => found(await inspectConversation(parts, idOf(c)), 'conversation'),
+  });
+  routes.add('POST /conversations/:id/compact', {
+    id: 'compactConversation',
+    summary: 'Compact a conversation, as the Context API does',
+    body: compactBody,
+    responses: { 200: compactionResult },
+    handle: async (c) => {
+      const { level } = await checkedBody(c, compactBody);
+      const { id } = found(conversations.state(idOf(c)), 'conversation');
+      return (await contexts.compact(id, level ?? 'light')).result;
     },
-  };
+  });
+  routes.add('POST /conversations/:id/messages', {
+    id: 'appendMessages',
+    summary: 'Append messages to a conversation',
+    body: z.union([messageListSchema, messagesSchema]),
+    responses: { 201: z.array(messageRecord) },
+    handle: async (c) => {
+      const { id } = found(conversations.state(idOf(c)), 'conversation');
+      const body = await bodyOf(c);
+      return createdJson(await slices.run(appending(conversations, id, body)));
+    },
+  });
 }
 
-/** `/conversations/:id` */
-function conversationMethods({ stores: { conversations } }: EmulatorParts): ControlMethods {
-  return {
-    GET: {
-      id: 'getConversation',
-      summary: 'Get a conversation with its messages',
-      responses: { 200: conversationRecord },
-      handle: (c) => found(conversations.get(idOf(c)), 'conversation'),
-    },
-    DELETE: {
-      ...deletion('deleteConversation', 'conversation', (c) => conversations.delete(idOf(c))),
-      summary: 'Delete a conversation with its messages and summaries',
-    },
-  };
-}
-
-/** `/conversations/:id/context` */
-function contextMethods(parts: EmulatorParts): ControlMethods {
-  return {
-    GET: {
-      id: 'inspectConversation',
-      summary: 'Get the context of a conversation, the status of each message, and all versions of the summary',
-      responses: { 200: inspectedConversation },
-      handle: async (c) => found(await inspectConversation(parts, idOf(c)), 'conversation'),
-    },
-  };
-}
-
-/** `/conversations/:id/compact` */
-function compactionMethods({ stores, contexts }: EmulatorParts): ControlMethods {
-  return {
-    POST: {
-      id: 'compactConversation',
-      summary: 'Compact a conversation, as the Context API does',
-      body: compactBody,
-      responses: { 200: compactionResult },
-      handle: async (c) => {
-        const { level } = await checkedBody(c, compactBody);
-        const { id } = found(stores.conversations.state(idOf(c)), 'conversation');
-        return (await contexts.compact(id, level ?? 'light')).result;
-      },
-    },
-  };
-}
-
-/** `/conversations/:id/messages` */
-function messageMethods({ stores: { conversations } }: EmulatorParts): ControlMethods {
-  const slices = new Slices();
-  return {
-    POST: {
-      id: 'appendMessages',
-      summary: 'Append messages to a conversation',
-      body: z.union([messageListSchema, messagesSchema]),
-      responses: { 201: z.array(messageRecord) },
-      handle: async (c) => {
-        const { id } = found(conversations.state(idOf(c)), 'conversation');
-        const body = await bodyOf(c);
-        return createdJson(await slices.run(appending(conversations, id, body)));
-      },
-    },
-  };
-}
-
-/** `/files` */
-function fileListMethods(parts: EmulatorParts): ControlMethods {
+function fileRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
   const { files } = parts.stores;
-  return {
-    GET: {
-      id: 'listFiles',
-      summary: 'List uploaded files',
-      responses: { 200: z.array(storedFile) },
-      handle: () => files.list().map((record) => asStored(parts, record)),
+  routes.add('GET /files', {
+    id: 'listFiles',
+    summary: 'List uploaded files',
+    responses: { 200: z.array(storedFile) },
+    handle: () => files.list().map((record) => asStored(parts, record)),
+  });
+  routes.add('GET /files/:id', {
+    id: 'getFile',
+    summary: 'Get the metadata of a file',
+    responses: { 200: storedFile },
+    handle: (c) => asStored(parts, found(files.get(idOf(c)), 'file')),
+  });
+  routes.add(
+    'DELETE /files/:id',
+    deletion('deleteFile', 'file', (c) => files.delete(idOf(c))),
+  );
+  routes.add('GET /files/:id/content', {
+    id: 'getFileContent',
+    summary: 'Get the bytes of a file',
+    query: contentQuery,
+    responses: { 200: { 'application/octet-stream': z.string() } },
+    handle: (c) => {
+      const { bytes } = checkedQuery(c, contentQuery);
+      const content = found(files.content(idOf(c)), 'file');
+      // Never with the type that the upload declared: an HTML file would run on the origin of the control plane.
+      const headers = { 'content-type': 'application/octet-stream', 'x-content-type-options': 'nosniff' };
+      const wanted = content.subarray(0, bytes === undefined ? undefined : Number(bytes));
+      return new Response(wanted as Uint8Array<ArrayBuffer>, { headers });
     },
-  };
-}
-
-/** `/files/:id` */
-function fileMethods(parts: EmulatorParts): ControlMethods {
-  const { files } = parts.stores;
-  return {
-    GET: {
-      id: 'getFile',
-      summary: 'Get the metadata of a file',
-      responses: { 200: storedFile },
-      handle: (c) => asStored(parts, found(files.get(idOf(c)), 'file')),
-    },
-    DELETE: deletion('deleteFile', 'file', (c) => files.delete(idOf(c))),
-  };
-}
-
-/** `/files/:id/content` */
-function contentMethods({ stores: { files } }: EmulatorParts): ControlMethods {
-  return {
-    GET: {
-      id: 'getFileContent',
-      summary: 'Get the bytes of a file',
-      query: contentQuery,
-      responses: { 200: { 'application/octet-stream': z.string() } },
-      handle: (c) => {
-        const { bytes } = checkedQuery(c, contentQuery);
-        const content = found(files.content(idOf(c)), 'file');
-        // Never with the type that the upload declared: an HTML file would run on the origin of the control plane.
-        const headers = { 'content-type': 'application/octet-stream', 'x-content-type-options': 'nosniff' };
-        const wanted = content.subarray(0, bytes === undefined ? undefined : Number(bytes));
-        return new Response(wanted as Uint8Array<ArrayBuffer>, { headers });
-      },
-    },
-  };
+  });
 }
 
 /** A file with the request that uploaded it, while the log has it. */

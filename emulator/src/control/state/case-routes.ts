@@ -4,60 +4,52 @@ import { Slices } from '../../base/slices.js';
 import type { RequestLog } from '../../http/log/request-log.js';
 import { type RequestQuery, searchRequests } from '../../http/log/request-search.js';
 import { caseQuery, harQuery, openCaseQuery } from '../bodies.js';
-import { bodyOf, type ControlMethods, checkedQuery } from '../control-routes.js';
+import { bodyOf, type ControlRoutes, checkedQuery } from '../control-routes.js';
 import type { EmulatorParts } from '../parts.js';
 import { harForm, openedCase } from '../responses.js';
 import { caseForm, exportCase, type Mask, openCase } from './case.js';
 import { asHar } from './har.js';
 import { maskedRequest } from './mask.js';
 
-/** `/case` */
-export function caseMethods(parts: EmulatorParts): ControlMethods {
+/** Cases and HTTP archives: requests as files. */
+export function caseRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
+  const { log } = parts;
   const slices = new Slices();
-  return {
-    GET: {
-      id: 'exportCase',
-      summary: 'Export requests with their faults, the scripted replies and all stored data, as one file',
-      query: caseQuery,
-      responses: { 200: caseForm },
-      handle: async (c) => {
-        const { mask, state, note, ...which } = checkedQuery(c, caseQuery);
-        const requests = await idsOf(parts.log, which, slices);
-        const options = { requests, masks: masksIn(mask), withState: state !== 'false', note };
-        return asFile(c, 'case.json', exportCase(parts, options));
-      },
+  routes.add('GET /case', {
+    id: 'exportCase',
+    summary: 'Export requests with their faults, the scripted replies and all stored data, as one file',
+    query: caseQuery,
+    responses: { 200: caseForm },
+    handle: async (c) => {
+      const { mask, state, note, ...which } = checkedQuery(c, caseQuery);
+      const requests = await idsOf(log, which, slices);
+      const options = { requests, masks: masksIn(mask), withState: state !== 'false', note };
+      return asFile(c, 'case.json', exportCase(parts, options));
     },
-    POST: {
-      id: 'openCase',
-      summary: 'Open an exported case: its data, faults and replies replace those that are there',
-      query: openCaseQuery,
-      body: caseForm,
-      responses: { 200: openedCase },
-      handle: async (c) => {
-        const { rearm } = checkedQuery(c, openCaseQuery);
-        return openCase(parts, await bodyOf(c), rearm === 'true');
-      },
+  });
+  routes.add('POST /case', {
+    id: 'openCase',
+    summary: 'Open an exported case: its data, faults and replies replace those that are there',
+    query: openCaseQuery,
+    body: caseForm,
+    responses: { 200: openedCase },
+    handle: async (c) => {
+      const { rearm } = checkedQuery(c, openCaseQuery);
+      return openCase(parts, await bodyOf(c), rearm === 'true');
     },
-  };
-}
-
-/** `/har` */
-export function harMethods({ log }: EmulatorParts): ControlMethods {
-  const slices = new Slices();
-  return {
-    GET: {
-      id: 'exportHar',
-      summary: 'Export requests as an HTTP archive (HAR 1.2)',
-      query: harQuery,
-      responses: { 200: harForm },
-      handle: async (c) => {
-        const { mask, ...which } = checkedQuery(c, harQuery);
-        const records = (await idsOf(log, which, slices)).flatMap((id) => log.find(id) ?? []);
-        const shown = masksIn(mask).includes('prompts') ? records.map(maskedRequest) : records;
-        return asFile(c, 'requests.har', asHar(shown, new URL(c.req.url).origin, packageJson.version));
-      },
+  });
+  routes.add('GET /har', {
+    id: 'exportHar',
+    summary: 'Export requests as an HTTP archive (HAR 1.2)',
+    query: harQuery,
+    responses: { 200: harForm },
+    handle: async (c) => {
+      const { mask, ...which } = checkedQuery(c, harQuery);
+      const records = (await idsOf(log, which, slices)).flatMap((id) => log.find(id) ?? []);
+      const shown = masksIn(mask).includes('prompts') ? records.map(maskedRequest) : records;
+      return asFile(c, 'requests.har', asHar(shown, new URL(c.req.url).origin, packageJson.version));
     },
-  };
+  });
 }
 
 type Which = Omit<RequestQuery, 'fault'> & { fault?: string | undefined; requests?: string | undefined };
