@@ -178,9 +178,9 @@ test('the recipe in CONTRIBUTING adds an endpoint to the client and to the emula
         .replace('this.usage = new', 'this.models = new Models(transport);\n$&')
         .replace('readonly usage: Usage;', '$&\nreadonly models: Models;'),
     'emulator/src/api/gateway-routes.ts': (text) =>
-      `import { modelMethods } from './models.js';\n${text}`.replace(
-        "area.route('/v1/usage'",
-        "area.route('/v1/models', modelMethods(state));\n$&",
+      `import { modelRoutes } from './models.js';\n${text}`.replace(
+        'usageRoutes(area',
+        'modelRoutes(area, state);\n$&',
       ),
   };
   const program = `import { GatewayClient } from 'context-gateway';

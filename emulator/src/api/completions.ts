@@ -2,7 +2,7 @@ import type * as z from 'zod/mini';
 import { checked } from '../base/checked.js';
 import { type Completion, usageOf } from '../completions/completions.js';
 import { completionEvents, liveEvents } from '../completions/stream.js';
-import type { Methods } from '../http/area-routes.js';
+import type { AreaRoutes } from '../http/area-routes.js';
 import { EventBody } from '../http/event-body.js';
 import type { Exchange } from '../http/exchange.js';
 import { subjectOf } from '../http/log/subject.js';
@@ -14,35 +14,33 @@ import { completionBody, completionChunk, completionResponse, openCompletionBody
 import type { GatewayApiState } from './state.js';
 
 /** `/v1/chat/completions` */
-export function completionMethods(state: GatewayApiState): Methods {
+export function completionRoutes(area: AreaRoutes, state: GatewayApiState): void {
   const { settings, stores, completions } = state;
-  return {
-    POST: {
-      id: 'createChatCompletion',
-      summary: 'Create a completion, optionally streamed',
-      body: completionBody,
-      responses: { 200: { 'application/json': completionResponse, 'text/event-stream': completionChunk } },
-      handle: async (c) => {
-        const { exchange } = c;
-        const request = completionRequest(await exchange.json(), settings.strict);
-        const created = Math.floor(settings.clock.now() / 1000);
-        if (request.stream) return streamed(state, request, exchange, created);
-        const completion = await completions.complete(
-          request,
-          () => exchange.request.signal,
-          counting(request.messages, exchange, stores),
-        );
-        const id = stores.ids.next('chatcmpl');
-        const { content, usage } = bill(completion, stores, exchange);
-        const { toolCalls, finishReason } = completion;
-        const text = { role: 'assistant', content };
-        const message =
-          toolCalls.length === 0 ? text : { ...text, content: content === '' ? null : content, tool_calls: toolCalls };
-        const choice = { index: 0, message, finish_reason: finishReason };
-        return json({ id, object: 'chat.completion', created, model: request.model, choices: [choice], usage });
-      },
+  area.add('POST /v1/chat/completions', {
+    id: 'createChatCompletion',
+    summary: 'Create a completion, optionally streamed',
+    body: completionBody,
+    responses: { 200: { 'application/json': completionResponse, 'text/event-stream': completionChunk } },
+    handle: async (c) => {
+      const { exchange } = c;
+      const request = completionRequest(await exchange.json(), settings.strict);
+      const created = Math.floor(settings.clock.now() / 1000);
+      if (request.stream) return streamed(state, request, exchange, created);
+      const completion = await completions.complete(
+        request,
+        () => exchange.request.signal,
+        counting(request.messages, exchange, stores),
+      );
+      const id = stores.ids.next('chatcmpl');
+      const { content, usage } = bill(completion, stores, exchange);
+      const { toolCalls, finishReason } = completion;
+      const text = { role: 'assistant', content };
+      const message =
+        toolCalls.length === 0 ? text : { ...text, content: content === '' ? null : content, tool_calls: toolCalls };
+      const choice = { index: 0, message, finish_reason: finishReason };
+      return json({ id, object: 'chat.completion', created, model: request.model, choices: [choice], usage });
     },
-  };
+  });
 }
 
 async function streamed(

@@ -1,6 +1,6 @@
 import { checked } from '../base/checked.js';
 import { notFound } from '../base/errors.js';
-import { type Methods, pathParam, type RouteContext, requiredQuery } from '../http/area-routes.js';
+import { type AreaRoutes, pathParam, type RouteContext, requiredQuery } from '../http/area-routes.js';
 import { json } from '../http/plain-response.js';
 import type { ConversationState } from '../store/conversation-records.js';
 import { requireMember } from './memory.js';
@@ -18,117 +18,87 @@ import {
 } from './schemas.js';
 import type { ContextApiState } from './state.js';
 
-/** `/api/context` */
-export function contextMethods(state: ContextApiState): Methods {
-  const { contexts } = state;
-  return {
-    GET: {
-      id: 'getContext',
-      summary: 'Get the context of a conversation: summary, pinned messages, token counts',
-      query: conversationQuery,
-      responses: { 200: contextResponse },
-      handle: async (c) => {
-        const { id } = conversationOf(state, c, requiredQuery(c, 'conversationId'));
-        const metadata = await contexts.metadata(id);
-        const current = conversationOf(state, c, id);
-        return json({
-          success: true,
-          context: { rollingSummary: contexts.summary(current), pinnedMemory: current.pins, metadata },
-        });
-      },
-    },
-  };
-}
-
-/** `/api/context/summary` */
-export function summaryMethods(state: ContextApiState): Methods {
-  const { contexts } = state;
-  return {
-    GET: {
-      id: 'getSummary',
-      summary: 'Get the rolling summary of a conversation',
-      query: conversationQuery,
-      responses: { 200: summaryResponse },
-      handle: (c) =>
-        json({
-          success: true,
-          summary: contexts.summary(conversationOf(state, c, requiredQuery(c, 'conversationId'))),
-        }),
-    },
-  };
-}
-
-/** `/api/context/compact` */
-export function compactionMethods(state: ContextApiState): Methods {
+/** `/api/context`: contexts of conversations, and what changes them. */
+export function conversationRoutes(area: AreaRoutes, state: ContextApiState): void {
   const { contexts, strict } = state;
-  return {
-    POST: {
-      id: 'compactContext',
-      summary: 'Compact a conversation',
-      body: compactBody,
-      responses: { 200: compactResponse },
-      handle: async (c) => {
-        const body = checked(compactBody, await c.exchange.json(), strict);
-        const { id } = conversationOf(state, c, body.conversationId);
-        const { result, summarizer } = await contexts.compact(
-          id,
-          body.level ?? 'light', // A4
-          c.exchange.entry.requestId,
-        );
-        const response = json({ success: true, result });
-        response.headers['x-emulator-summarizer'] = summarizer;
-        return response;
-      },
+  area.add('GET /api/context', {
+    id: 'getContext',
+    summary: 'Get the context of a conversation: summary, pinned messages, token counts',
+    query: conversationQuery,
+    responses: { 200: contextResponse },
+    handle: async (c) => {
+      const { id } = conversationOf(state, c, requiredQuery(c, 'conversationId'));
+      const metadata = await contexts.metadata(id);
+      const current = conversationOf(state, c, id);
+      return json({
+        success: true,
+        context: { rollingSummary: contexts.summary(current), pinnedMemory: current.pins, metadata },
+      });
     },
-  };
-}
-
-/** `/api/context/pin/{conversationId}` */
-export function pinMethods(state: ContextApiState): Methods {
-  const { contexts, strict } = state;
-  return {
-    POST: {
-      id: 'pinMessage',
-      summary: 'Pin a message',
-      body: pinBody,
-      responses: { 200: pinResponse },
-      handle: async (c) => {
-        const body = checked(pinBody, await c.exchange.json(), strict);
-        const { id } = conversationOf(state, c, pathParam(c, 'conversationId'));
-        return json({ success: true, pinnedItem: contexts.pin(id, body.messageId, body.category ?? 'other') }); // A6
-      },
+  });
+  area.add('GET /api/context/summary', {
+    id: 'getSummary',
+    summary: 'Get the rolling summary of a conversation',
+    query: conversationQuery,
+    responses: { 200: summaryResponse },
+    handle: (c) =>
+      json({
+        success: true,
+        summary: contexts.summary(conversationOf(state, c, requiredQuery(c, 'conversationId'))),
+      }),
+  });
+  area.add('POST /api/context/compact', {
+    id: 'compactContext',
+    summary: 'Compact a conversation',
+    body: compactBody,
+    responses: { 200: compactResponse },
+    handle: async (c) => {
+      const body = checked(compactBody, await c.exchange.json(), strict);
+      const { id } = conversationOf(state, c, body.conversationId);
+      const { result, summarizer } = await contexts.compact(
+        id,
+        body.level ?? 'light', // A4
+        c.exchange.entry.requestId,
+      );
+      const response = json({ success: true, result });
+      response.headers['x-emulator-summarizer'] = summarizer;
+      return response;
     },
-    DELETE: {
-      id: 'unpinMessage',
-      summary: 'Unpin a message',
-      query: unpinQuery,
-      responses: { 200: done },
-      handle: (c) => {
-        const messageId = requiredQuery(c, 'messageId');
-        contexts.unpin(conversationOf(state, c, pathParam(c, 'conversationId')).id, messageId);
-        return json({ success: true });
-      },
+  });
+  area.add('POST /api/context/pin/:conversationId', {
+    id: 'pinMessage',
+    summary: 'Pin a message',
+    body: pinBody,
+    responses: { 200: pinResponse },
+    handle: async (c) => {
+      const body = checked(pinBody, await c.exchange.json(), strict);
+      const { id } = conversationOf(state, c, pathParam(c, 'conversationId'));
+      return json({ success: true, pinnedItem: contexts.pin(id, body.messageId, body.category ?? 'other') }); // A6
     },
-  };
-}
-
-/** `/api/context/exclude/{conversationId}/{messageId}` */
-export function exclusionMethods(state: ContextApiState): Methods {
-  const { contexts, strict } = state;
-  return {
-    PATCH: {
-      id: 'excludeMessage',
-      summary: 'Exclude a message from the summary, or include it again',
-      body: excludeBody,
-      responses: { 200: done },
-      handle: async (c) => {
-        const { exclude } = checked(excludeBody, await c.exchange.json(), strict);
-        const { id } = conversationOf(state, c, pathParam(c, 'conversationId'));
-        await contexts.exclude(id, pathParam(c, 'messageId'), exclude);
-        return json({ success: true });
-      },
+  });
+  area.add('DELETE /api/context/pin/:conversationId', {
+    id: 'unpinMessage',
+    summary: 'Unpin a message',
+    query: unpinQuery,
+    responses: { 200: done },
+    handle: (c) => {
+      const messageId = requiredQuery(c, 'messageId');
+      contexts.unpin(conversationOf(state, c, pathParam(c, 'conversationId')).id, messageId);
+      return json({ success: true });
     },
-  };
+  });
+  area.add('PATCH /api/context/exclude/:conversationId/:messageId', {
+    id: 'excludeMessage',
+    summary: 'Exclude a message from the summary, or include it again',
+    body: excludeBody,
+    responses: { 200: done },
+    handle: async (c) => {
+      const { exclude } = checked(excludeBody, await c.exchange.json(), strict);
+      const { id } = conversationOf(state, c, pathParam(c, 'conversationId'));
+      await contexts.exclude(id, pathParam(c, 'messageId'), exclude);
+      return json({ success: true });
+    },
+  });
 }
 
 /** The conversation with this id, if the caller may see it. */

@@ -1,21 +1,19 @@
 import { AreaRoutes } from '../http/area-routes.js';
-import { completionMethods } from './completions.js';
-import { fileMethods } from './files.js';
-import { integrationExecutionMethods, integrationMethods } from './integrations.js';
-import { presetExecutionMethods, presetMethods } from './presets.js';
+import { completionRoutes } from './completions.js';
+import { fileRoutes } from './files.js';
+import { integrationRoutes } from './integrations.js';
+import { presetRoutes } from './presets.js';
 import type { GatewayApiState } from './state.js';
-import { usageMethods } from './usage.js';
+import { usageRoutes } from './usage.js';
 
 /** The Gateway API: everything under `/v1`. */
 export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
   const area = new AreaRoutes();
-  area.route('/v1/chat/completions', completionMethods(state));
-  area.route('/v1/presets', presetMethods(state));
-  area.route('/v1/presets/:presetId/execute', presetExecutionMethods(state));
-  area.route('/v1/files', fileMethods(state));
-  area.route('/v1/integrations', integrationMethods(state));
-  area.route('/v1/integrations/:integration/execute', integrationExecutionMethods(state));
-  area.route('/v1/usage', usageMethods(state));
+  completionRoutes(area, state);
+  presetRoutes(area, state);
+  fileRoutes(area, state);
+  integrationRoutes(area, state);
+  usageRoutes(area, state);
   const known = area.endpoints.map(({ method, path }) => `${method} ${path}`);
   for (const endpoint of state.settings.publishableEndpoints) requireEndpoint(known, endpoint);
   return area;

@@ -1,6 +1,6 @@
 import { checked } from '../base/checked.js';
 import { HttpError, notFound } from '../base/errors.js';
-import { type Methods, pathParam, queryOf, type RouteContext } from '../http/area-routes.js';
+import { type AreaRoutes, pathParam, queryOf, type RouteContext } from '../http/area-routes.js';
 import { json } from '../http/plain-response.js';
 import type { UserMemoryItem } from '../store/memory.js';
 import type { Workspaces } from '../store/workspaces.js';
@@ -8,62 +8,53 @@ import { done, memoriesResponse, memoryBody, memoryChange, memoryQuery, memoryRe
 import type { ContextApiState } from './state.js';
 
 /** `/api/memory` */
-export function memoryMethods(state: ContextApiState): Methods {
+export function memoryRoutes(area: AreaRoutes, state: ContextApiState): void {
   const { stores, strict } = state;
-  return {
-    GET: {
-      id: 'listMemory',
-      summary: 'List memory items: your own, or those of a workspace',
-      query: memoryQuery,
-      responses: { 200: memoriesResponse },
-      handle: (c) => {
-        const { workspaceId, type } = checked(memoryQuery, queryOf(c));
-        if (workspaceId !== undefined) requireMember(stores.workspaces, workspaceId, c.exchange.userId);
-        const items = stores.memory.list(c.exchange.userId, workspaceId, type);
-        // A24: a list shows four fields of each item.
-        const memories = items.map(({ id, type, key, content }) => ({ id, type, key, content }));
-        return json({ success: true, memories });
-      },
+  area.add('GET /api/memory', {
+    id: 'listMemory',
+    summary: 'List memory items: your own, or those of a workspace',
+    query: memoryQuery,
+    responses: { 200: memoriesResponse },
+    handle: (c) => {
+      const { workspaceId, type } = checked(memoryQuery, queryOf(c));
+      if (workspaceId !== undefined) requireMember(stores.workspaces, workspaceId, c.exchange.userId);
+      const items = stores.memory.list(c.exchange.userId, workspaceId, type);
+      // A24: a list shows four fields of each item.
+      const memories = items.map(({ id, type, key, content }) => ({ id, type, key, content }));
+      return json({ success: true, memories });
     },
-    POST: {
-      id: 'createMemory',
-      summary: 'Create a memory item',
-      body: memoryBody,
-      responses: { 200: memoryResponse },
-      handle: async (c) => {
-        const body = checked(memoryBody, await c.exchange.json(), strict);
-        const { workspaceId } = body;
-        if (workspaceId !== undefined) requireMember(stores.workspaces, workspaceId, c.exchange.userId);
-        return json({ success: true, memory: stores.memory.create(body, c.exchange.userId) });
-      },
+  });
+  area.add('POST /api/memory', {
+    id: 'createMemory',
+    summary: 'Create a memory item',
+    body: memoryBody,
+    responses: { 200: memoryResponse },
+    handle: async (c) => {
+      const body = checked(memoryBody, await c.exchange.json(), strict);
+      const { workspaceId } = body;
+      if (workspaceId !== undefined) requireMember(stores.workspaces, workspaceId, c.exchange.userId);
+      return json({ success: true, memory: stores.memory.create(body, c.exchange.userId) });
     },
-  };
-}
-
-/** `/api/memory/{memoryId}` */
-export function memoryItemMethods(state: ContextApiState): Methods {
-  const { stores, strict } = state;
-  return {
-    PATCH: {
-      id: 'updateMemory',
-      summary: 'Update a memory item',
-      body: memoryChange,
-      responses: { 200: memoryResponse },
-      handle: async (c) => {
-        const body = checked(memoryChange, await c.exchange.json(), strict);
-        return json({ success: true, memory: stores.memory.update(memoryItem(state, c).id, body) });
-      },
+  });
+  area.add('PATCH /api/memory/:memoryId', {
+    id: 'updateMemory',
+    summary: 'Update a memory item',
+    body: memoryChange,
+    responses: { 200: memoryResponse },
+    handle: async (c) => {
+      const body = checked(memoryChange, await c.exchange.json(), strict);
+      return json({ success: true, memory: stores.memory.update(memoryItem(state, c).id, body) });
     },
-    DELETE: {
-      id: 'deleteMemory',
-      summary: 'Delete a memory item',
-      responses: { 200: done },
-      handle: (c) => {
-        stores.memory.delete(memoryItem(state, c).id);
-        return json({ success: true });
-      },
+  });
+  area.add('DELETE /api/memory/:memoryId', {
+    id: 'deleteMemory',
+    summary: 'Delete a memory item',
+    responses: { 200: done },
+    handle: (c) => {
+      stores.memory.delete(memoryItem(state, c).id);
+      return json({ success: true });
     },
-  };
+  });
 }
 
 /** The item of the path, if the caller may see it. */

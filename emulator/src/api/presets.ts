@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { checked } from '../base/checked.js';
 import { badRequest, notFound } from '../base/errors.js';
-import { type Methods, pathParam, queryOf, type RouteContext } from '../http/area-routes.js';
+import { type AreaRoutes, pathParam, queryOf, type RouteContext } from '../http/area-routes.js';
 import { json } from '../http/plain-response.js';
 import { fillTemplate } from '../store/presets.js';
 import { bill, counting } from './completions.js';
@@ -10,61 +10,51 @@ import { presetBody, presetRecord, presetResponse } from './schemas.js';
 import type { GatewayApiState } from './state.js';
 
 /** `/v1/presets` */
-export function presetMethods(state: GatewayApiState): Methods {
-  const { settings, stores } = state;
-  return {
-    GET: {
-      id: 'listPresets',
-      summary: 'List presets',
-      query: z.object({
-        category: z.optional(z.string()),
-        limit: z.optional(z.int().check(z.gte(1), z.lte(settings.presetsLimit.max))),
-      }),
-      responses: { 200: listSchema(settings.listForm, 'presets', presetRecord) },
-      handle: (c) => {
-        const limit = limitOf(c, settings.presetsLimit);
-        return list(settings.listForm, 'presets', stores.presets.list(queryOf(c).category).slice(0, limit));
-      },
+export function presetRoutes(area: AreaRoutes, { settings, stores, completions }: GatewayApiState): void {
+  area.add('GET /v1/presets', {
+    id: 'listPresets',
+    summary: 'List presets',
+    query: z.object({
+      category: z.optional(z.string()),
+      limit: z.optional(z.int().check(z.gte(1), z.lte(settings.presetsLimit.max))),
+    }),
+    responses: { 200: listSchema(settings.listForm, 'presets', presetRecord) },
+    handle: (c) => {
+      const limit = limitOf(c, settings.presetsLimit);
+      return list(settings.listForm, 'presets', stores.presets.list(queryOf(c).category).slice(0, limit));
     },
-  };
-}
-
-/** `/v1/presets/{presetId}/execute` */
-export function presetExecutionMethods(state: GatewayApiState): Methods {
-  const { settings, stores, completions } = state;
-  return {
-    POST: {
-      id: 'executePreset',
-      summary: 'Execute a preset',
-      body: presetBody,
-      responses: { 200: presetResponse },
-      handle: async (c) => {
-        const { exchange } = c;
-        const presetId = pathParam(c, 'presetId');
-        const preset = stores.presets.get(presetId);
-        if (preset === undefined) throw notFound('presetId', `There is no preset ${presetId}`, 'preset_not_found');
-        const { input, model } = checked(presetBody, await exchange.json(), settings.strict);
-        const content = fillTemplate(preset.template, input);
-        const messages = [{ role: 'user' as const, content }];
-        const completion = await completions.complete(
-          { model, messages },
-          () => exchange.request.signal,
-          counting(messages, exchange, stores),
-        );
-        const completed = bill(completion, stores, exchange);
-        return json({
-          id: stores.ids.next('presetrun'),
-          object: 'preset.execution',
-          preset_id: preset.id,
-          model,
-          created: Math.floor(settings.clock.now() / 1000),
-          output: completed.content,
-          finish_reason: completion.finishReason,
-          usage: completed.usage,
-        });
-      },
+  });
+  area.add('POST /v1/presets/:presetId/execute', {
+    id: 'executePreset',
+    summary: 'Execute a preset',
+    body: presetBody,
+    responses: { 200: presetResponse },
+    handle: async (c) => {
+      const { exchange } = c;
+      const presetId = pathParam(c, 'presetId');
+      const preset = stores.presets.get(presetId);
+      if (preset === undefined) throw notFound('presetId', `There is no preset ${presetId}`, 'preset_not_found');
+      const { input, model } = checked(presetBody, await exchange.json(), settings.strict);
+      const content = fillTemplate(preset.template, input);
+      const messages = [{ role: 'user' as const, content }];
+      const completion = await completions.complete(
+        { model, messages },
+        () => exchange.request.signal,
+        counting(messages, exchange, stores),
+      );
+      const completed = bill(completion, stores, exchange);
+      return json({
+        id: stores.ids.next('presetrun'),
+        object: 'preset.execution',
+        preset_id: preset.id,
+        model,
+        created: Math.floor(settings.clock.now() / 1000),
+        output: completed.content,
+        finish_reason: completion.finishReason,
+        usage: completed.usage,
+      });
     },
-  };
+  });
 }
 
 function limitOf(c: RouteContext, bounds: { default: number; max: number }): number {

@@ -1,25 +1,22 @@
 import { badRequest } from '../base/errors.js';
-import { type Methods, queryOf } from '../http/area-routes.js';
+import { type AreaRoutes, queryOf } from '../http/area-routes.js';
 import { json } from '../http/plain-response.js';
 import type { Usage } from '../store/usage.js';
 import { usageQuery, usageResponse } from './schemas.js';
 import type { GatewayApiState } from './state.js';
 
 /** `/v1/usage` */
-export function usageMethods(state: GatewayApiState): Methods {
-  const { settings, stores } = state;
-  return {
-    GET: {
-      id: 'getUsage',
-      summary: 'Get the tokens used in a period',
-      query: usageQuery,
-      responses: { 200: usageResponse },
-      handle: (c) => {
-        const { start_date, end_date } = queryOf(c);
-        return json(usageReport(stores.usage, { start_date, end_date }, settings.clock.now(), stores.account.tokens));
-      },
+export function usageRoutes(area: AreaRoutes, { settings, stores }: GatewayApiState): void {
+  area.add('GET /v1/usage', {
+    id: 'getUsage',
+    summary: 'Get the tokens used in a period',
+    query: usageQuery,
+    responses: { 200: usageResponse },
+    handle: (c) => {
+      const { start_date, end_date } = queryOf(c);
+      return json(usageReport(stores.usage, { start_date, end_date }, settings.clock.now(), stores.account.tokens));
     },
-  };
+  });
 }
 
 /** The usage report, as the API returns it. */

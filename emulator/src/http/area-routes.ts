@@ -11,8 +11,8 @@ export interface RouteContext {
 }
 
 type AreaHandler = (c: RouteContext) => PlainResponse | Promise<PlainResponse>;
-/** The methods of one path. */
-export type Methods = Readonly<Record<string, Endpoint<AreaHandler>>>;
+/** The endpoints of one path, by method. */
+type Methods = Record<string, Endpoint<AreaHandler>>;
 
 /**
  * The routes of one area. There are about ten, so that a path is found by its text or, with parameters, by its parts. The
@@ -20,16 +20,16 @@ export type Methods = Readonly<Record<string, Endpoint<AreaHandler>>>;
  */
 export class AreaRoutes {
   readonly endpoints: DescribedEndpoint[] = [];
-  readonly #fixed = new Map<string, Methods>();
-  readonly #open: { parts: readonly string[]; methods: Methods }[] = [];
+  readonly #paths = new Map<string, { parts: readonly string[]; methods: Methods }>();
 
-  /** Registers the methods of one path. Any other method is a 405. */
-  route(path: string, methods: Methods): void {
-    for (const [method, { handle: _, ...form }] of Object.entries(methods)) {
-      this.endpoints.push({ method, path, ...form });
-    }
-    if (path.includes(':')) this.#open.push({ parts: path.split('/'), methods });
-    else this.#fixed.set(path, methods);
+  /** Registers an endpoint, such as `GET /v1/usage`. Methods of its path that are not registered are a 405. */
+  add(name: string, endpoint: Endpoint<AreaHandler>): void {
+    const [method = '', path = ''] = name.split(' ');
+    const { handle: _, ...form } = endpoint;
+    this.endpoints.push({ method, path, ...form });
+    const known = this.#paths.get(path);
+    if (known === undefined) this.#paths.set(path, { parts: path.split('/'), methods: { [method]: endpoint } });
+    else known.methods[method] = endpoint;
   }
 
   async handle(exchange: Exchange): Promise<PlainResponse> {
@@ -54,10 +54,10 @@ export class AreaRoutes {
   }
 
   #find(path: string): { methods: Methods; params: Record<string, string> } | undefined {
-    const fixed = this.#fixed.get(path);
-    if (fixed !== undefined) return { methods: fixed, params: {} };
+    const fixed = path.includes(':') ? undefined : this.#paths.get(path);
+    if (fixed !== undefined) return { methods: fixed.methods, params: {} };
     const given = path.split('/');
-    for (const { parts, methods } of this.#open) {
+    for (const { parts, methods } of this.#paths.values()) {
       const params = matched(parts, given);
       if (params !== undefined) return { methods, params };
     }
