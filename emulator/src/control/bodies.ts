@@ -9,7 +9,6 @@ import { PLAN_NAMES } from '../store/account.js';
 import { API_KEY_KINDS } from '../store/api-keys.js';
 import { MESSAGE_ROLES, PIN_CATEGORIES } from '../store/conversation-records.js';
 import { MEMORY_TYPES } from '../store/memory.js';
-import { COSTS_BY } from './page/cost.js';
 
 const rate = z.number().check(z.gte(0));
 
@@ -220,6 +219,8 @@ export const findConversationsQuery = z.object({
   offset: z.optional(number(/^\d{1,9}$/, 'a whole number')),
   limit: z.optional(pageSize),
 });
+/** What the tokens of a period are summed up by. */
+export const COSTS_BY = ['key', 'model', 'conversation', 'day'] as const;
 export const costQuery = z.object({
   by: z.optional(z.enum(COSTS_BY)),
   from: z.optional(described('A day such as 2026-01-31.', z.string())),

@@ -20,8 +20,7 @@ import { respondSchema } from '../faults/rule.js';
 import { API_KEY_KINDS } from '../store/api-keys.js';
 import { MESSAGE_ROLES, STATEMENT_SECTIONS, SUMMARIZERS } from '../store/conversation-records.js';
 import { PROMPT_PARTS } from '../text/prompt-tokens.js';
-import { modelSchema, planSchema } from './bodies.js';
-import { COSTS_BY } from './page/cost.js';
+import { COSTS_BY, modelSchema, planSchema } from './bodies.js';
 
 const time = described('ISO 8601', z.string());
 
@@ -305,7 +304,7 @@ export const costResponse = z.object({
   overageCost: described('USD, as the account is billed.', z.number()),
   groups: z.array(
     z.object({
-      id: z.string(),
+      id: described('Empty if it is not known.', z.string()),
       name: z.string(),
       ...sum,
       days: z.array(z.object({ day: z.string(), tokens: count, cost: z.number() })),

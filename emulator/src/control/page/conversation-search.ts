@@ -1,24 +1,12 @@
+import type * as z from 'zod/mini';
 import type { Sliced } from '../../base/slices.js';
-import type { MessageRole } from '../../store/conversation-records.js';
 import type { Stores } from '../../store/stores.js';
-import { type Excerpt, finder } from '../../text/excerpt.js';
-import { type ListedConversation, listed } from './overview.js';
+import { finder } from '../../text/excerpt.js';
+import type { foundConversations } from '../responses.js';
+import { listed } from './overview.js';
 
-/** A conversation that was found, and the first message with all words. */
-interface FoundConversation extends ListedConversation {
-  match?: (Excerpt & { messageId: string; role: MessageRole }) | undefined;
-}
-
-/** Conversations that were found, newest first. */
-interface FoundConversations {
-  /** All that fit. */
-  total: number;
-  /** All that there are. */
-  all: number;
-  conversations: FoundConversation[];
-  /** The `offset` of the next page. */
-  next?: number | undefined;
-}
+type FoundConversations = z.infer<typeof foundConversations>;
+type Match = FoundConversations['conversations'][number]['match'];
 
 /** Finds the conversations whose id, or one of whose messages, contains all words. */
 export function* searchConversations(
@@ -31,7 +19,7 @@ export function* searchConversations(
   const found: FoundConversations = { total: 0, all: states.length, conversations: [] };
   for (const state of states) {
     yield;
-    let match: FoundConversation['match'] | true = finders.every((find) => find(state.id)) ? true : undefined;
+    let match: Match | true = finders.every((find) => find(state.id)) ? true : undefined;
     if (match === undefined) match = yield* firstMatch(stores, state.id, finders);
     if (match === undefined) continue;
     const place = found.total;
@@ -47,7 +35,7 @@ function* firstMatch(
   { conversations }: Stores,
   id: string,
   finders: readonly ReturnType<typeof finder>[],
-): Sliced<FoundConversation['match']> {
+): Sliced<Match> {
   for (const { id: messageId, role, content } of conversations.messages(id)) {
     yield;
     const [first, ...others] = finders.map((find) => find(content));

@@ -1,40 +1,15 @@
+import type * as z from 'zod/mini';
 import { usagePeriod } from '../../api/usage.js';
 import type { Stores } from '../../store/stores.js';
 import type { UsageEntry } from '../../store/usage.js';
+import type { costResponse } from '../responses.js';
 import { titleOf } from './overview.js';
 
-/** What the tokens are summed up by. */
-export type CostBy = (typeof COSTS_BY)[number];
-export const COSTS_BY = ['key', 'model', 'conversation', 'day'] as const;
-
-interface Sum {
-  requests: number;
-  prompt: number;
-  completion: number;
-  tokens: number;
-  /** USD: the tokens at the price of tokens beyond the included ones. */
-  cost: number;
-}
-
-/** The tokens of one key, model, conversation or day. */
-interface CostGroup extends Sum {
-  /** Empty if it is not known. */
-  id: string;
-  name: string;
-  days: { day: string; tokens: number; cost: number }[];
-}
-
 /** What a period cost. */
-export interface CostReport {
-  by: CostBy;
-  period: { start: string; end: string };
-  pricePerMillion: number;
-  includedTokens: number;
-  total: Sum;
-  /** USD, as the account is billed: only tokens beyond the included ones. */
-  overageCost: number;
-  groups: CostGroup[];
-}
+export type CostReport = z.infer<typeof costResponse>;
+/** What the tokens are summed up by. */
+export type CostBy = CostReport['by'];
+type CostGroup = CostReport['groups'][number];
 
 /** Sums up the used tokens of a period. */
 export function costReport(
@@ -45,7 +20,7 @@ export function costReport(
   const period = usagePeriod({ start_date: from, end_date: to }, now);
   const { includedTokens, overagePricePerMillion: pricePerMillion } = stores.account.tokens;
   const costOf = (tokens: number): number => (tokens * pricePerMillion) / 1_000_000;
-  const total: Sum = { requests: 0, prompt: 0, completion: 0, tokens: 0, cost: 0 };
+  const total: CostReport['total'] = { requests: 0, prompt: 0, completion: 0, tokens: 0, cost: 0 };
   const groups = new Map<string, CostGroup>();
   for (const entry of stores.usage.entries()) {
     if (entry.day < period.start || entry.day > period.end) continue;
@@ -64,7 +39,11 @@ export function costReport(
   return { by, period, pricePerMillion, includedTokens, total, overageCost, groups: [...groups.values()].sort(order) };
 }
 
-function add(sum: Sum, { requests = 0, prompt, tokens }: UsageEntry, costOf: (tokens: number) => number): void {
+function add(
+  sum: CostReport['total'],
+  { requests = 0, prompt, tokens }: UsageEntry,
+  costOf: (tokens: number) => number,
+): void {
   sum.requests += requests;
   sum.prompt += prompt ?? 0;
   sum.completion += prompt === undefined ? 0 : tokens - prompt;

@@ -7,7 +7,7 @@ import { activeFault, type FaultResponse } from '../../faults/rule.js';
 import type { RequestRecord } from '../../http/log/request-log.js';
 import { activeReply, replyFrom, replyInJson } from '../bodies.js';
 import type { EmulatorParts } from '../parts.js';
-import { requestRecord } from '../responses.js';
+import { type openedCase, requestRecord } from '../responses.js';
 import { masked, maskedRequest, maskedState, maskedValue } from './mask.js';
 import { currentState, type EmulatorState, restoreState } from './state.js';
 import { checkedState, stateWithoutKeys } from './state-schema.js';
@@ -84,12 +84,7 @@ function withoutKeys(state: EmulatorState, firstUser: string): StateWithoutKeys 
 }
 
 /** What opening a case has added. */
-export interface OpenedCase {
-  requests: number;
-  faults: number;
-  replies: number;
-  state: boolean;
-}
+export type OpenedCase = z.infer<typeof openedCase>;
 
 /**
  * Opens a case: its data, faults and replies replace those that are there, and its requests join the log. If `rearm`, the
