@@ -26,7 +26,7 @@ export { type EmulatorStore, emulatorStore } from './emulator-store.js';
 export type { ActiveFault, Faults } from './faults/faults.js';
 export type { FaultMatch, FaultResponse, FaultRule } from './faults/rule.js';
 export type { Attempt, Outcome, Similar } from './http/log/log-entry.js';
-export type { EndedRequest, RecordedResponse, RequestRecord, RequestSummary } from './http/log/request-log.js';
+export type { EndedRequest, RecordedResponse, RequestRecord, RequestSummary } from './http/log/request-record.js';
 export type { RequestChanges } from './http/log/resent.js';
 export type { ReachedLimit } from './http/rate-limit.js';
 export type { Listening } from './http/server.js';

@@ -1,4 +1,4 @@
-import type { RequestSummary } from '../../src/http/log/request-log.js';
+import type { RequestSummary } from '../../src/http/log/request-record.js';
 import { inColor } from '../parts/gauge.js';
 import { requests } from '../service/live.js';
 import { linkTo } from '../service/router.js';

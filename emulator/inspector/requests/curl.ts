@@ -1,4 +1,4 @@
-import type { RequestRecord } from '../../src/http/log/request-log.js';
+import type { RequestRecord } from '../../src/http/log/request-record.js';
 import { quoted } from '../playground/code.js';
 
 /**

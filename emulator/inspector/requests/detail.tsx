@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { RequestRecord } from '../../src/http/log/request-log.js';
+import type { RequestRecord } from '../../src/http/log/request-record.js';
 import type { ReachedLimit } from '../../src/http/rate-limit.js';
 import { ActionButton } from '../parts/action.js';
 import { Button, CopyButton } from '../parts/button.js';

@@ -1,4 +1,4 @@
-import type { RequestSummary } from '../../src/http/log/request-log.js';
+import type { RequestSummary } from '../../src/http/log/request-record.js';
 import { Button } from '../parts/button.js';
 import { bound, Field, type Option, Select } from '../parts/field.js';
 import { requests } from '../service/live.js';

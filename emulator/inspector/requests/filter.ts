@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { RequestSummary } from '../../src/http/log/request-log.js';
+import type { RequestSummary } from '../../src/http/log/request-record.js';
 
 /** The filter of the list of requests: what is not empty must fit. The names are those of `GET /search/requests`. */
 export interface Filter {

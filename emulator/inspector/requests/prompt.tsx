@@ -1,4 +1,4 @@
-import type { RequestRecord } from '../../src/http/log/request-log.js';
+import type { RequestRecord } from '../../src/http/log/request-record.js';
 import { type Color, Gauge, inColor, Legend } from '../parts/gauge.js';
 import { Item, Records } from '../parts/records.js';
 import { count, percent, plural } from '../service/words.js';

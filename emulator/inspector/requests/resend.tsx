@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import type { RequestRecord } from '../../src/http/log/request-log.js';
+import type { RequestRecord } from '../../src/http/log/request-record.js';
 import { ActionForm } from '../parts/action.js';
 import { Button } from '../parts/button.js';
 import { Field } from '../parts/field.js';

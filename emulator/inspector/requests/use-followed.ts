@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { RequestRecord } from '../../src/http/log/request-log.js';
+import type { RequestRecord } from '../../src/http/log/request-record.js';
 import { ask } from '../service/control.js';
 
 /** An event of a stream, and the milliseconds since the request arrived. */

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { RequestSummary } from '../../src/http/log/request-log.js';
+import type { RequestSummary } from '../../src/http/log/request-record.js';
 import { Button } from '../parts/button.js';
 import { Card, Empty, ErrorLine, Title } from '../parts/card.js';
 import { Excerpt, type Match } from '../parts/excerpt.js';

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import type { PushedEvents } from '../../src/control/page/events.js';
-import type { RequestSummary } from '../../src/http/log/request-log.js';
+import type { RequestSummary } from '../../src/http/log/request-record.js';
 
 /** The state of the connection to the emulator. */
 export const connection = signal<'connecting' | 'live' | 'gone'>('connecting');

@@ -1,5 +1,5 @@
 import type { EmulatorOptions } from '../emulator.js';
-import type { RequestRecord } from '../http/log/request-log.js';
+import type { RequestRecord } from '../http/log/request-record.js';
 import { closeService, type EmulatedService, emulatedService } from './clients.js';
 import { type ExpectedRequest, received, receivedRequests } from './received.js';
 import { type EmulatorScope, openScope, type ScopeOptions } from './scope.js';

@@ -1,6 +1,6 @@
 import { redact } from '../base/redact.js';
 import { requestLine } from '../http/log/request-line.js';
-import type { RequestRecord } from '../http/log/request-log.js';
+import type { RequestRecord } from '../http/log/request-record.js';
 
 /** A request that a test expects. Omitted fields match anything. */
 export interface ExpectedRequest {

@@ -1,5 +1,5 @@
 import type { FaultRule } from '../faults/rule.js';
-import type { RequestRecord } from '../http/log/request-log.js';
+import type { RequestRecord } from '../http/log/request-record.js';
 import { clientsFor, type EmulatedService } from './clients.js';
 
 /** Where the shared emulator is. Without options, the variables that `exec` sets. */

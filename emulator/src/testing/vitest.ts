@@ -1,6 +1,6 @@
 import { test as base, expect } from 'vitest';
 import type { Emulator, EmulatorOptions } from '../emulator.js';
-import type { RequestRecord } from '../http/log/request-log.js';
+import type { RequestRecord } from '../http/log/request-record.js';
 import { closeService, type EmulatedService, emulatedService } from './clients.js';
 import { type ExpectedRequest, received, receivedRequests } from './received.js';
 import { type EmulatorScope, openScope, type ScopeOptions } from './scope.js';

@@ -2,7 +2,8 @@ import { whenAborted } from '../../base/aborts.js';
 import type { Changes } from '../../base/changes.js';
 import type { Clock } from '../../base/clock.js';
 import type { LogEntry } from '../../http/log/log-entry.js';
-import type { RequestLog, RequestSummary } from '../../http/log/request-log.js';
+import type { RequestLog } from '../../http/log/request-log.js';
+import type { RequestSummary } from '../../http/log/request-record.js';
 
 /** The events of `GET /_emulator/events`, by name. */
 export interface PushedEvents {

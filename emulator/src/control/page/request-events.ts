@@ -1,5 +1,6 @@
 import { whenAborted } from '../../base/aborts.js';
-import type { RequestLog, SentEvent } from '../../http/log/request-log.js';
+import type { RequestLog } from '../../http/log/request-log.js';
+import type { SentEvent } from '../../http/log/request-record.js';
 
 /**
  * Server-sent events about the response to one request: the events that the log has, then each as it is sent, then the

@@ -4,7 +4,7 @@ import { checked } from '../../base/checked.js';
 import { badRequest } from '../../base/errors.js';
 import { faultInJson } from '../../faults/faults.js';
 import { activeFault, type FaultResponse } from '../../faults/rule.js';
-import type { RequestRecord } from '../../http/log/request-log.js';
+import type { RequestRecord } from '../../http/log/request-record.js';
 import { activeReply, replyFrom, replyInJson } from '../bodies.js';
 import type { EmulatorParts } from '../parts.js';
 import { type openedCase, requestRecord } from '../responses.js';

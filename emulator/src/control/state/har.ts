@@ -1,4 +1,4 @@
-import type { RequestRecord } from '../../http/log/request-log.js';
+import type { RequestRecord } from '../../http/log/request-record.js';
 
 /** The requests as an HTTP archive (HAR 1.2), which browsers and proxies can open. */
 export function asHar(records: readonly RequestRecord[], origin: string, version: string): object {

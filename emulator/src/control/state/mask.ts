@@ -1,4 +1,4 @@
-import type { RequestRecord } from '../../http/log/request-log.js';
+import type { RequestRecord } from '../../http/log/request-record.js';
 import type { EmulatorState } from './state.js';
 
 /** Hides what people wrote: a letter becomes x, a digit 0. Length and punctuation stay. */

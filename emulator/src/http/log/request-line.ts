@@ -1,5 +1,5 @@
 import type { ReachedLimit } from '../rate-limit.js';
-import type { EndedRequest } from './request-log.js';
+import type { EndedRequest } from './request-record.js';
 
 /** Formats a request as one line for the terminal, without keys, headers or bodies. */
 export function requestLine(request: EndedRequest, isColored: boolean): string {

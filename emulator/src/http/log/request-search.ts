@@ -2,7 +2,8 @@ import { redact } from '../../base/redact.js';
 import type { Sliced } from '../../base/slices.js';
 import { type Excerpt, finder } from '../../text/excerpt.js';
 import type { LogEntry } from './log-entry.js';
-import { headersOf, type RequestLog, type RequestSummary } from './request-log.js';
+import { headersOf, type RequestLog } from './request-log.js';
+import type { RequestSummary } from './request-record.js';
 
 /** What a request must have to be found. */
 export interface RequestQuery {
