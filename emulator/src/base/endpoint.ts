@@ -37,6 +37,11 @@ export function named<Schema extends z.ZodMiniType>(id: string, schema: Schema):
   return annotated(schema, { id });
 }
 
+/** An object with a name in the OpenAPI description. */
+export function namedObject<Shape extends z.core.$ZodShape>(id: string, shape: Shape) {
+  return named(id, z.object(shape));
+}
+
 /** Describes a schema in the OpenAPI description. */
 export function described<Schema extends z.ZodMiniType>(description: string, schema: Schema): Schema {
   return annotated(schema, { description });

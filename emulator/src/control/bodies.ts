@@ -2,7 +2,7 @@
 
 import * as z from 'zod/mini';
 import { text } from '../api/schemas.js';
-import { described, named } from '../base/endpoint.js';
+import { described, namedObject } from '../base/endpoint.js';
 import type { ActiveReply, ReplyContent, ReplyMatch } from '../completions/scripted-replies.js';
 import { COMPACTION_LEVELS } from '../context/compaction/compact.js';
 import { PLAN_NAMES } from '../store/account.js';
@@ -45,7 +45,7 @@ export const memorySchema = z.object({
   workspaceId: z.optional(text),
 });
 /** A model. */
-export const modelSchema = named('Model', z.object({ id: text, contextWindow: z.int().check(z.gte(1)) }));
+export const modelSchema = namedObject('Model', { id: text, contextWindow: z.int().check(z.gte(1)) });
 /** A preset to create. */
 export const presetSchema = z.object({
   id: z.optional(text),
@@ -75,39 +75,36 @@ export const integrationSchema = z.object({
   ),
 });
 /** A scripted reply. */
-export const replySchema = named(
-  'Reply',
-  z.object({
-    match: z.union([
-      described('The last user message contains this text.', text),
-      described(
-        'The last user message matches this regular expression.',
-        z
-          .object({ pattern: text, flags: z.optional(z.string()) })
-          .check(z.refine(isExpression, 'not a valid regular expression')),
-      ),
-    ]),
-    reply: z.union([
-      z.string(),
-      z.object({
-        content: z.optional(z.string()),
-        json: z.optional(described('Sent as JSON in place of `content`.', z.unknown())),
-        tool_calls: z.optional(
-          z.array(
-            z.object({
-              id: z.optional(text),
-              function: z.object({
-                name: text,
-                arguments: z.optional(described('JSON, or a value to send as JSON.', z.unknown())),
-              }),
+export const replySchema = namedObject('Reply', {
+  match: z.union([
+    described('The last user message contains this text.', text),
+    described(
+      'The last user message matches this regular expression.',
+      z
+        .object({ pattern: text, flags: z.optional(z.string()) })
+        .check(z.refine(isExpression, 'not a valid regular expression')),
+    ),
+  ]),
+  reply: z.union([
+    z.string(),
+    z.object({
+      content: z.optional(z.string()),
+      json: z.optional(described('Sent as JSON in place of `content`.', z.unknown())),
+      tool_calls: z.optional(
+        z.array(
+          z.object({
+            id: z.optional(text),
+            function: z.object({
+              name: text,
+              arguments: z.optional(described('JSON, or a value to send as JSON.', z.unknown())),
             }),
-          ),
+          }),
         ),
-        finish_reason: z.optional(text),
-      }),
-    ]),
-  }),
-);
+      ),
+      finish_reason: z.optional(text),
+    }),
+  ]),
+});
 
 export const activeReply = z.object({ id: z.string(), ...replySchema.shape });
 
@@ -140,17 +137,14 @@ function isExpression({ pattern, flags }: { pattern: string; flags?: string | un
 }
 
 /** A plan. */
-export const planSchema = named(
-  'Plan',
-  z.object({
-    id: text,
-    gatewayAccess: z.boolean(),
-    pricePerMonth: rate,
-    includedTokens: rate,
-    overagePricePerMillion: rate,
-    limits: z.object({ gateway: rate, context: rate, compact: rate }),
-  }),
-);
+export const planSchema = namedObject('Plan', {
+  id: text,
+  gatewayAccess: z.boolean(),
+  pricePerMonth: rate,
+  includedTokens: rate,
+  overagePricePerMillion: rate,
+  limits: z.object({ gateway: rate, context: rate, compact: rate }),
+});
 export const accountBody = z.object({ plan: z.union([z.enum(PLAN_NAMES), planSchema]) });
 export const keyBody = z.object({
   kind: z.enum(API_KEY_KINDS),

@@ -14,7 +14,7 @@ import {
   rollingSummary,
   usageResponse,
 } from '../api/schemas.js';
-import { described, named } from '../base/endpoint.js';
+import { described, named, namedObject } from '../base/endpoint.js';
 import { COMPACTION_LEVELS } from '../context/compaction/compact.js';
 import { respondSchema } from '../faults/rule.js';
 import { API_KEY_KINDS } from '../store/api-keys.js';
@@ -25,7 +25,7 @@ import { COSTS_BY, modelSchema, planSchema } from './bodies.js';
 const time = described('ISO 8601', z.string());
 
 export const ok = z.object({ ok: z.literal(true) });
-export const controlError = named('ControlError', z.object({ error: z.string() }));
+export const controlError = namedObject('ControlError', { error: z.string() });
 export const idResponse = z.object({ id: z.string() });
 export const timeResponse = z.object({ time });
 export const indexResponse = z.object({
@@ -45,53 +45,48 @@ export const keyInfo = {
   createdAt: time,
   expiresAt: z.nullable(time),
 };
-export const keysResponse = z.array(named('ApiKey', z.object(keyInfo)));
+export const keysResponse = z.array(namedObject('ApiKey', keyInfo));
 export const newKeyResponse = z.object({ ...keyInfo, key: described('The full key. Not shown again.', z.string()) });
 export const sessionResponse = z.object({ token: z.string(), userId: z.string() });
-export const workspaceRecord = named(
-  'Workspace',
-  z.object({ id: z.string(), name: z.string(), members: z.array(z.string()) }),
-);
+export const workspaceRecord = namedObject('Workspace', {
+  id: z.string(),
+  name: z.string(),
+  members: z.array(z.string()),
+});
 const message = { id: z.string(), ...chatMessage.shape, createdAt: time, excluded: z.boolean() };
-export const messageRecord = named('Message', z.object(message));
-export const conversationRecord = named(
-  'Conversation',
-  z.object({
-    id: z.string(),
-    ownerId: z.string(),
-    workspaceId: z.optional(z.string()),
-    createdAt: time,
-    messages: z.array(messageRecord),
-  }),
-);
+export const messageRecord = namedObject('Message', message);
+export const conversationRecord = namedObject('Conversation', {
+  id: z.string(),
+  ownerId: z.string(),
+  workspaceId: z.optional(z.string()),
+  createdAt: time,
+  messages: z.array(messageRecord),
+});
 const statement = z.object({
   section: z.enum(STATEMENT_SECTIONS),
   text: z.string(),
   term: z.optional(z.string()),
   messageId: z.optional(z.string()),
 });
-export const receiptRecord = named(
-  'CompactionReceipt',
-  z.object({
-    number: described('Counts the compactions of the conversation.', count),
-    at: time,
-    level: z.enum(COMPACTION_LEVELS),
-    summarizer: z.enum(SUMMARIZERS),
-    version: described('The version of the summary after it.', count),
-    requestId: z.optional(described('The request that asked for it.', z.string())),
-    previousTokenCount: count,
-    newTokenCount: count,
-    tokensRemoved: z.int(),
-    summaryUpdated: z.boolean(),
-    recognised: described('Statements that were recognised in the messages.', count),
-    messages: described(
-      'Live messages, and those that the context represents nowhere.',
-      z.object({ live: count, gone: count }),
-    ),
-    kept: z.array(statement),
-    lost: described('Decisions, requirements and definitions.', z.array(statement)),
-  }),
-);
+export const receiptRecord = namedObject('CompactionReceipt', {
+  number: described('Counts the compactions of the conversation.', count),
+  at: time,
+  level: z.enum(COMPACTION_LEVELS),
+  summarizer: z.enum(SUMMARIZERS),
+  version: described('The version of the summary after it.', count),
+  requestId: z.optional(described('The request that asked for it.', z.string())),
+  previousTokenCount: count,
+  newTokenCount: count,
+  tokensRemoved: z.int(),
+  summaryUpdated: z.boolean(),
+  recognised: described('Statements that were recognised in the messages.', count),
+  messages: described(
+    'Live messages, and those that the context represents nowhere.',
+    z.object({ live: count, gone: count }),
+  ),
+  kept: z.array(statement),
+  lost: described('Decisions, requirements and definitions.', z.array(statement)),
+});
 export const summaryVersion = z.object({
   summary: rollingSummary,
   cause: z.enum([...COMPACTION_LEVELS, 'exclude']),
@@ -156,7 +151,7 @@ export const answersResponse = z.object({
   ),
 });
 export const environmentResponse = z.record(z.string(), z.string());
-export const snapshotInfo = named('Snapshot', z.object({ name: z.string(), time, conversations: count }));
+export const snapshotInfo = namedObject('Snapshot', { name: z.string(), time, conversations: count });
 const headers = described('Without keys.', z.record(z.string(), z.string()));
 const requestSummary = {
   requestId: z.string(),
@@ -206,48 +201,45 @@ const requestSummary = {
   isImported: z.optional(described('It came with a case of another emulator.', z.boolean())),
   isForeign: z.optional(described('A page of another machine sent it, without a valid key.', z.boolean())),
 };
-export const requestRecord = named(
-  'Request',
-  z.object({
-    ...requestSummary,
-    headers,
-    prompt: z.optional(
-      z.object({
-        tokens: count,
-        contextWindow: count,
-        messages: described(
-          'The 200 largest messages, in the order of the prompt.',
-          z.array(
-            z.object({
-              index: count,
-              role: z.string(),
-              tokens: count,
-              part: z.optional(described('If a conversation of the SDK wrote the prompt.', z.enum(PROMPT_PARTS))),
-              text: described('Its first characters.', z.string()),
-              lines: z.optional(described('Entries of a context, or recalled messages.', count)),
-            }),
-          ),
+export const requestRecord = namedObject('Request', {
+  ...requestSummary,
+  headers,
+  prompt: z.optional(
+    z.object({
+      tokens: count,
+      contextWindow: count,
+      messages: described(
+        'The 200 largest messages, in the order of the prompt.',
+        z.array(
+          z.object({
+            index: count,
+            role: z.string(),
+            tokens: count,
+            part: z.optional(described('If a conversation of the SDK wrote the prompt.', z.enum(PROMPT_PARTS))),
+            text: described('Its first characters.', z.string()),
+            lines: z.optional(described('Entries of a context, or recalled messages.', count)),
+          }),
         ),
-        others: z.object({ messages: count, tokens: count }),
-      }),
-    ),
-    faultResponse: z.optional(respondSchema),
-    body: z.optional(described('At most 64 KB.', z.string())),
-    isBodyCut: described('Whether the body was longer and was cut, or could not be read.', z.boolean()),
-    isBodyExact: described('Whether it is what was sent: not cut, no key hidden, and text.', z.boolean()),
-    response: z.optional(
-      z.object({
-        headers,
-        body: described('At most 64 KB.', z.string()),
-        isBodyCut: z.boolean(),
-        events: z.optional(
-          z.array(z.object({ at: described('Milliseconds since the request arrived.', z.number()), text: z.string() })),
-        ),
-      }),
-    ),
-    error: z.optional(z.string()),
-  }),
-);
+      ),
+      others: z.object({ messages: count, tokens: count }),
+    }),
+  ),
+  faultResponse: z.optional(respondSchema),
+  body: z.optional(described('At most 64 KB.', z.string())),
+  isBodyCut: described('Whether the body was longer and was cut, or could not be read.', z.boolean()),
+  isBodyExact: described('Whether it is what was sent: not cut, no key hidden, and text.', z.boolean()),
+  response: z.optional(
+    z.object({
+      headers,
+      body: described('At most 64 KB.', z.string()),
+      isBodyCut: z.boolean(),
+      events: z.optional(
+        z.array(z.object({ at: described('Milliseconds since the request arrived.', z.number()), text: z.string() })),
+      ),
+    }),
+  ),
+  error: z.optional(z.string()),
+});
 /** An event of `GET /_emulator/events`. */
 export const pushedEvent = named(
   'PushedEvent',
@@ -321,14 +313,11 @@ export const requestEvent = named(
     z.union([z.object({ index: count, at: z.number(), text: z.string() }), z.object(requestSummary)]),
   ),
 );
-export const storedFile = named(
-  'StoredFile',
-  z.object({
-    ...fileRecord.shape,
-    contentType: described('As the upload declared it.', z.string()),
-    requestId: z.optional(described('The request that uploaded it, while the log has it.', z.string())),
-  }),
-);
+export const storedFile = namedObject('StoredFile', {
+  ...fileRecord.shape,
+  contentType: described('As the upload declared it.', z.string()),
+  requestId: z.optional(described('The request that uploaded it, while the log has it.', z.string())),
+});
 export const overviewResponse = z.object({
   time,
   models: z.array(modelSchema),
