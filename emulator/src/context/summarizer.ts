@@ -11,17 +11,13 @@ import { itemWords, TOKENS_PER_ITEM } from './compaction/candidates.js';
 export type Summarizer = (messages: readonly MessageRecord[], budget: number) => Promise<SummaryItem[] | undefined>;
 
 /** A summarizer that asks a model for JSON and keeps only the entries that the messages support. */
-export function upstreamSummarizer(
-  source: ModelSource | undefined,
-  language: LanguageLoader,
-  timeout = 60_000,
-): Summarizer {
+export function upstreamSummarizer(source: ModelSource | undefined, language: LanguageLoader): Summarizer {
   if (source === undefined) throw new RangeError("summarizer 'upstream' needs an upstream");
   return async (messages, budget) => {
     const { countTokens } = await language.load();
     try {
       const request = { model: SUMMARY_MODEL, temperature: 0, messages: promptFor(messages, budget) };
-      const response = await source.complete(request, AbortSignal.timeout(timeout));
+      const response = await source.complete(request, AbortSignal.timeout(TIMEOUT));
       let text = '';
       for await (const piece of response.pieces) if (typeof piece === 'string') text += piece;
       const items = verifiedItems(z.parse(summarySchema, JSON.parse(withoutFence(text))), messages);
@@ -90,6 +86,7 @@ function withoutFence(text: string): string {
   return /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/.exec(text)?.[1] ?? text;
 }
 
+const TIMEOUT = 60_000;
 const SUMMARY_MODEL = MODELS[0]?.id ?? '';
 
 const text = z.string().check(z.maxLength(2000));

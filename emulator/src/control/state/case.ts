@@ -23,38 +23,25 @@ type StateWithoutKeys = Omit<EmulatorState, (typeof KEY_FIELDS)[number]> & {
 };
 const KEY_FIELDS = ['seed', 'sequences', 'apiKeys', 'sessions', 'idempotency'] as const;
 
-/** What others need to see a failure: requests, faults, scripted replies and data. */
-export interface Case {
-  format: typeof FORMAT;
-  version: 1;
-  emulator: string;
-  /** ISO 8601, real time. */
-  exportedAt: string;
-  note: string;
-  masked: Mask[];
-  requests: RequestRecord[];
-  faults: ReturnType<typeof faultInJson>[];
-  replies: ReturnType<typeof replyInJson>[];
-  state?: EmulatorState | StateWithoutKeys | undefined;
-}
-
 /** How to export a case. */
-export interface CaseOptions {
-  /** Ids; all requests of the log by default. */
-  requests?: readonly string[] | undefined;
-  masks?: readonly Mask[] | undefined;
-  withState?: boolean | undefined;
-  note?: string | undefined;
+interface CaseOptions {
+  /** The ids of the requests. */
+  requests: readonly string[];
+  masks: readonly Mask[];
+  withState: boolean;
+  note: string | undefined;
 }
 
 const FORMAT = 'context-gateway-emulator/case';
 
-/** Exports a case. Rules and replies that are functions or match by a function are left out. */
-export function exportCase(parts: EmulatorParts, options: CaseOptions): Case {
+/**
+ * Exports what others need to see a failure: requests, faults, scripted replies and data. Rules and replies that are
+ * functions or match by a function are left out.
+ */
+export function exportCase(parts: EmulatorParts, { requests, masks, withState, note = '' }: CaseOptions) {
   const { log, stores } = parts;
-  const { requests: ids, masks = [], withState = true, note = '' } = options;
   const hidesPrompts = masks.includes('prompts');
-  const records = ids === undefined ? log.records() : ids.flatMap((id) => log.find(id) ?? []);
+  const records = requests.flatMap((id) => log.find(id) ?? []);
   const faults = parts.faults.list().filter(({ match }) => !(match.path instanceof RegExp));
   const replies = parts.chat.list().filter((one) => ![one.match, one.reply].some((it) => typeof it === 'function'));
   const scripts = replies.map(replyInJson);
@@ -73,7 +60,7 @@ export function exportCase(parts: EmulatorParts, options: CaseOptions): Case {
   };
 }
 
-function maskedReply({ id, match, reply }: Case['replies'][number]): Case['replies'][number] {
+function maskedReply({ id, match, reply }: ReturnType<typeof replyInJson>): ReturnType<typeof replyInJson> {
   const text = typeof match === 'string' ? masked(match) : { ...match, pattern: masked(match.pattern) };
   return { id, match: text, reply: maskedValue(reply) };
 }
