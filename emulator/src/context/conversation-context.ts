@@ -82,31 +82,22 @@ export class ConversationContexts {
     };
   }
 
-  /** The status of each message: in full, only in the summary, pinned, or excluded. */
-  async messageStatuses(conversationId: string): Promise<{ tokens: number; status: MessageStatus }[]> {
+  /**
+   * The status of each message, all statements that no later message revokes (what a summary without a limit would
+   * contain), and those of them that the context does not contain.
+   */
+  async inspect(conversationId: string): Promise<Inspection> {
     const language = await this.parts.language.load();
-    return this.#compactable(await this.#counted(conversationId, language), language).map((message) => ({
-      tokens: message.tokens,
-      status: statusOf(message),
-    }));
+    return this.#slices.run(this.#inspecting(conversationId, language));
   }
 
-  /** All statements of the messages that no later message revoked: what a summary without a limit would contain. */
-  async statements(conversationId: string): Promise<SummaryItem[]> {
-    const language = await this.parts.language.load();
-    const work = function* (this: ConversationContexts): Sliced<SummaryItem[]> {
-      const messages = yield* this.#readMessages(this.#state(conversationId), language);
-      return yield* statementsOf(messages, language.countingTokens);
-    };
-    return this.#slices.run(work.call(this));
-  }
-
-  /** The statements that the context does not contain, of all that `statements` returns. */
-  async lost(conversationId: string, statements: readonly SummaryItem[]): Promise<Statement[]> {
-    const language = await this.parts.language.load();
-    const state = await this.#counted(conversationId, language);
+  *#inspecting(conversationId: string, language: Language): Sliced<Inspection> {
+    yield* this.#readMessages(this.#state(conversationId), language);
+    const state = this.#state(conversationId);
     const messages = this.#compactable(state, language);
-    return this.#slices.run(lostFrom(contentsOf(messages, state.summary, statements)));
+    const statements = yield* statementsOf(messages, language.countingTokens);
+    const lost = yield* lostFrom(contentsOf(messages, state.summary, statements));
+    return { statements, lost, statuses: messages.map((one) => ({ tokens: one.tokens, status: statusOf(one) })) };
   }
 
   /** Compacts a conversation, and keeps a receipt. `requestId` is the request that asks for it. */
@@ -342,6 +333,13 @@ export class ConversationContexts {
     if (message === undefined) throw notFound('messageId', 'The message does not exist', 'message_not_found');
     return message;
   }
+}
+
+/** What is in a context, and what is not. */
+interface Inspection {
+  statements: SummaryItem[];
+  lost: Statement[];
+  statuses: { tokens: number; status: MessageStatus }[];
 }
 
 /** A draft with what its receipt says. */

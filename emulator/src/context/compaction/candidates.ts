@@ -151,7 +151,7 @@ export function* unitsOf(content: string, split: SplitSentences): Sliced<Unit[]>
 }
 
 /** Joins consecutive units into pieces of bounded length. A longer unit is cut. */
-export function* piecesOf(units: readonly Unit[]): Generator<Piece> {
+function* piecesOf(units: readonly Unit[]): Generator<Piece> {
   let piece: Piece | undefined;
   for (const unit of units) {
     let { startsLine } = unit;

@@ -141,9 +141,7 @@ export async function inspectConversation(
 ): Promise<InspectedConversation | undefined> {
   if (stores.conversations.state(id) === undefined) return undefined;
   const metadata = await contexts.metadata(id);
-  const statements = await contexts.statements(id);
-  const lost = await contexts.lost(id, statements);
-  const statuses = await contexts.messageStatuses(id);
+  const { statements, lost, statuses } = await contexts.inspect(id);
   const state = stores.conversations.state(id);
   if (state === undefined) return undefined;
   return {
