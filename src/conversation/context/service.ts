@@ -56,6 +56,10 @@ const STRONGER = { light: 'deep', deep: 'aggressive', aggressive: undefined } as
 
 /** The service's context of a conversation: reads it, compacts it, and reports what each compaction lost. */
 export class ServiceContext {
+  readonly client: ContextClient;
+  readonly #options: CheckedOptions;
+  readonly #session: Session;
+  readonly #background: Background;
   /** Tokens that the context must reach before it is compacted. */
   readonly #limit: number;
   /** The user's memory. Not stored with the conversation, which other users may read. */
@@ -68,12 +72,11 @@ export class ServiceContext {
   /** The compaction whose result has not been read yet. */
   #cause: Cause | undefined;
 
-  constructor(
-    readonly client: ContextClient,
-    private readonly options: CheckedOptions,
-    private readonly session: Session,
-    private readonly background: Background,
-  ) {
+  constructor(client: ContextClient, options: CheckedOptions, session: Session, background: Background) {
+    this.client = client;
+    this.#options = options;
+    this.#session = session;
+    this.#background = background;
     this.#limit = (options.compaction || DEFAULT_LIMIT) * options.budget;
   }
 
@@ -82,7 +85,7 @@ export class ServiceContext {
    * the user may not read it, the previous one is not used either.
    */
   async current(options: RequestOptions): Promise<CurrentContext> {
-    const { snapshot } = this.session.state;
+    const { snapshot } = this.#session.state;
     const age = snapshot?.readAt ? systemRuntime.wallClock() - snapshot.readAt : Number.POSITIVE_INFINITY;
     try {
       if (age >= TOO_OLD) return { ...(await this.read(options)), stale: false };
@@ -91,18 +94,18 @@ export class ServiceContext {
       return { snapshot, memory: this.#memory ?? (await this.#readMemory(options)), stale };
     } catch (error) {
       const known = isRefusal(error) ? {} : { snapshot, memory: this.#memory };
-      const isNeeded = known.snapshot === undefined && this.options.onContextError !== 'skip';
+      const isNeeded = known.snapshot === undefined && this.#options.onContextError !== 'skip';
       if (isNeeded || options.signal?.aborted === true) throw error;
-      this.background.onError(error);
+      this.#background.onError(error);
       return { ...known, stale: true };
     }
   }
 
   #refresh(): void {
-    const { signal } = this.background;
-    this.#refreshing ??= this.background.behind(
+    const { signal } = this.#background;
+    this.#refreshing ??= this.#background.behind(
       this.read({ signal })
-        .then(() => this.session.save(new Limits({ signal })))
+        .then(() => this.#session.save(new Limits({ signal })))
         .catch((error: unknown) => {
           if (isRefusal(error)) this.invalidate(); // the next turn reads, and fails
           throw error;
@@ -116,9 +119,9 @@ export class ServiceContext {
   /** Asks the service. */
   async read(options: RequestOptions): Promise<{ snapshot: Snapshot; memory: readonly UserMemoryItem[] }> {
     const generation = this.#generation;
-    const messages = this.session.history.messages.length;
+    const messages = this.#session.history.messages.length;
     const [context, memory] = await Promise.all([
-      this.client.retrieve(this.session.id, options),
+      this.client.retrieve(this.#session.id, options),
       this.#readMemory(options),
     ]);
     const snapshot: Snapshot = {
@@ -129,37 +132,37 @@ export class ServiceContext {
       messages,
       readAt: systemRuntime.wallClock(),
     };
-    const { version = -1 } = this.session.state.snapshot?.summary ?? {};
+    const { version = -1 } = this.#session.state.snapshot?.summary ?? {};
     if (generation === this.#generation && snapshot.summary.version >= version) this.#keep(snapshot);
     return { snapshot, memory };
   }
 
   async #readMemory(options: RequestOptions): Promise<readonly UserMemoryItem[]> {
-    this.#memory = listOf(await this.client.memory.list({ workspaceId: this.options.workspaceId }, options));
+    this.#memory = listOf(await this.client.memory.list({ workspaceId: this.#options.workspaceId }, options));
     return this.#memory;
   }
 
   /** Makes the next prompt ask the service. */
   invalidate(): void {
     this.#generation += 1;
-    const { snapshot } = this.session.state;
-    if (snapshot !== undefined) this.session.set({ snapshot: { ...snapshot, readAt: 0 } });
+    const { snapshot } = this.#session.state;
+    if (snapshot !== undefined) this.#session.set({ snapshot: { ...snapshot, readAt: 0 } });
   }
 
   /** Removes messages from the service's summaries, in the background. The service may not have them. */
   exclude(ids: readonly string[]): void {
-    const { signal } = this.background;
+    const { signal } = this.#background;
     const left = ids.values();
     const exclude = async (): Promise<void> => {
       for (const id of left) {
-        await this.client.exclude(this.session.id, id, { signal }).catch((error: unknown) => {
-          if (!NotFoundError.is(error)) this.background.onError(error);
+        await this.client.exclude(this.#session.id, id, { signal }).catch((error: unknown) => {
+          if (!NotFoundError.is(error)) this.#background.onError(error);
         });
       }
     };
     this.invalidate();
     const all = Promise.all([this.#excluding, ...Array.from({ length: EXCLUSIONS }, exclude)]);
-    this.#excluding = this.background.behind(all.then(() => this.invalidate()));
+    this.#excluding = this.#background.behind(all.then(() => this.invalidate()));
   }
 
   /** Compacts now, or waits for the compaction that runs. */
@@ -172,26 +175,26 @@ export class ServiceContext {
 
   /** Compacts in the background if due. Resolves to the receipt, if there is one. */
   async compactIfDue(): Promise<CompactionReceipt | undefined> {
-    const { snapshot, compaction } = this.session.state;
-    if (this.options.compaction === false || snapshot === undefined) return undefined;
-    if (this.background.signal.aborted || this.#compacting !== undefined) return undefined;
+    const { snapshot, compaction } = this.#session.state;
+    if (this.#options.compaction === false || snapshot === undefined) return undefined;
+    if (this.#background.signal.aborted || this.#compacting !== undefined) return undefined;
     const level = this.#dueLevel(compaction, snapshot);
     if (level === undefined) return undefined;
     const { compressedTokens } = snapshot.metadata;
-    const report = await this.#start(() => this.#compactFrom(level, compressedTokens)).catch(this.background.onError);
+    const report = await this.#start(() => this.#compactFrom(level, compressedTokens)).catch(this.#background.onError);
     return report && isReceipt(report) ? report : undefined;
   }
 
   /** Whether even the strongest level leaves the context too large. */
   isExhausted(snapshot: Snapshot): boolean {
-    const { level, tokens = 0 } = this.session.state.compaction;
+    const { level, tokens = 0 } = this.#session.state.compaction;
     return level === 'aggressive' && tokens >= this.#limit && this.#tokensNow(snapshot) >= this.#limit;
   }
 
   /** Tokens of the context, with the messages since it was read. */
   #tokensNow({ metadata, messages }: Snapshot): number {
-    const since = this.session.history.messages.slice(messages);
-    return metadata.compressedTokens + messageTokens(since, this.session.counter.count);
+    const since = this.#session.history.messages.slice(messages);
+    return metadata.compressedTokens + messageTokens(since, this.#session.counter.count);
   }
 
   /** The level to compact with now, or `undefined` if no compaction is due. */
@@ -209,10 +212,10 @@ export class ServiceContext {
   /** One compaction at a time. */
   #start(compact: () => Promise<CompactionReport>): Promise<CompactionReport> {
     // Set before any `await`: a second call in the same tick must see it.
-    this.#compacting ??= this.background.run(
+    this.#compacting ??= this.#background.run(
       compact().finally(() => {
         this.#compacting = undefined;
-        return this.session.save(new Limits({ signal: this.background.signal }));
+        return this.#session.save(new Limits({ signal: this.#background.signal }));
       }),
     );
     return this.#compacting;
@@ -221,7 +224,7 @@ export class ServiceContext {
   /** If the level saves nothing, tries the next one, once. `stored` is the size of the context as the service counted. */
   async #compactFrom(level: CompactionLevel, stored: number): Promise<CompactionReport> {
     const report = await this.#attempt(level);
-    const { savedNothing } = this.session.state.compaction;
+    const { savedNothing } = this.#session.state.compaction;
     const stronger = STRONGER[level];
     const { previousTokenCount } = report.result;
     if (!savedNothing) return report;
@@ -229,7 +232,7 @@ export class ServiceContext {
     const message =
       `The compaction removed nothing: the service has only ${previousTokenCount} tokens of this conversation. ` +
       'Store each turn with the service, or set compaction: false.';
-    this.background.onError(new ConfigurationError(message));
+    this.#background.onError(new ConfigurationError(message));
     return report;
   }
 
@@ -239,15 +242,15 @@ export class ServiceContext {
       const report = await this.#compact(level, { maxRetries: 0 }); // a later turn tries again
       const { newTokenCount: tokens, previousTokenCount, summaryUpdated } = report.result;
       const savedNothing = tokens >= previousTokenCount || !summaryUpdated;
-      this.session.set({ compaction: { level, tokens, savedNothing } });
+      this.#session.set({ compaction: { level, tokens, savedNothing } });
       return report;
     } catch (error) {
-      if (this.background.signal.aborted) throw error; // closed, not failed
-      const { compaction } = this.session.state;
+      if (this.#background.signal.aborted) throw error; // closed, not failed
+      const { compaction } = this.#session.state;
       const longer = Math.min(LONGEST_WAIT, Math.max(FIRST_WAIT, 2 * (compaction.suspended?.wait ?? 0)));
       const wait = (RateLimitError.is(error) ? error.retryAfter : undefined) ?? longer;
       const until = systemRuntime.wallClock() + wait;
-      this.session.set({ compaction: { ...compaction, suspended: { until, wait } } });
+      this.#session.set({ compaction: { ...compaction, suspended: { until, wait } } });
       throw error;
     }
   }
@@ -257,17 +260,17 @@ export class ServiceContext {
     level: CompactionLevel | undefined,
     options: RequestOptions,
   ): Promise<CompactionReport & { result: CompactionResult }> {
-    const limits = new Limits({ ...options, signal: this.background.signal });
-    await this.session.load(limits);
+    const limits = new Limits({ ...options, signal: this.#background.signal });
+    await this.#session.load(limits);
     await this.#excluding; // what it removes is not lost
     const { snapshot: before } = await this.current(limits.request());
-    const result = await this.client.compact(this.session.id, { level }, { ...options, ...limits.request() });
+    const result = await this.client.compact(this.#session.id, { level }, { ...options, ...limits.request() });
     this.invalidate();
     const cause: Cause = { level, result };
     this.#cause = cause;
     // Read at once, so that every version is seen even if no turn follows. A failed read does not fail the compaction,
     // which is already done.
-    const after = await this.read(limits.request()).catch(this.background.onError);
+    const after = await this.read(limits.request()).catch(this.#background.onError);
     const receipt = await cause.receipt;
     const version = before?.summary.version ?? 0;
     const versions = { before: version, after: after?.snapshot.summary.version ?? version };
@@ -276,15 +279,15 @@ export class ServiceContext {
 
   /** Keeps each snapshot once: if a compaction made a new version, records what that version lost. */
   #keep(snapshot: Snapshot): void {
-    const { snapshot: before, lost } = this.session.state;
+    const { snapshot: before, lost } = this.#session.state;
     const cause = this.#cause;
     this.#cause = undefined;
     const isCompacted = before !== undefined && (cause !== undefined || isCompaction(before, snapshot));
-    this.session.set({ snapshot, lost: lostWith(snapshot.summary, lost, isCompacted ? before.summary : undefined) });
+    this.#session.set({ snapshot, lost: lostWith(snapshot.summary, lost, isCompacted ? before.summary : undefined) });
     if (!isCompacted) return;
-    const receipt = this.background.run(this.#receiptOf(before, snapshot, cause));
+    const receipt = this.#background.run(this.#receiptOf(before, snapshot, cause));
     if (cause !== undefined) cause.receipt = receipt;
-    receipt.then(this.options.onCompaction).catch(this.background.onError);
+    receipt.then(this.#options.onCompaction).catch(this.#background.onError);
   }
 
   async #receiptOf(before: Snapshot, after: Snapshot, cause: Cause | undefined): Promise<CompactionReceipt> {
@@ -294,7 +297,7 @@ export class ServiceContext {
       versions: { before: before.summary.version, after: after.summary.version },
       tokens: cause === undefined ? read : tokensOf(cause.result),
       diff: diffSummaries(before.summary, after.summary),
-      onlyInHistory: await countOnlyInHistory(after, this.session.history),
+      onlyInHistory: await countOnlyInHistory(after, this.#session.history),
     };
   }
 }
