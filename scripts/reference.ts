@@ -27,17 +27,19 @@ interface Page {
   functionsOf?: readonly string[];
 }
 
+const EACH =
+  'Each takes [options](options.md) as its last argument, and returns an [APIPromise](types-client.md#apipromise).';
 const PAGES: readonly Page[] = [
   {
     file: 'gateway',
     title: 'GatewayClient',
-    text: 'Every call of `/v1`, with an API key. Each takes [options](options.md) as its last argument.',
+    text: `Every call of \`/v1\`, with an API key. ${EACH}`,
     classes: [['gateway', 'GatewayClient']],
   },
   {
     file: 'context',
     title: 'ContextClient',
-    text: "Every call of `/api`, with a user's session token. Each takes [options](options.md) as its last argument.",
+    text: `Every call of \`/api\`, with a user's session token. ${EACH}`,
     classes: [['context', 'ContextClient']],
   },
   {
@@ -68,11 +70,23 @@ const PAGES: readonly Page[] = [
     functionsOf: ['ai-sdk', 'otel', 'redis'],
   },
 ];
+/** A method, and the page that has it. */
+interface Place {
+  call: string;
+  file: string;
+}
 interface TypePage {
   file: string;
   title: string;
   /** Of the sources. */
   folders: readonly string[];
+}
+
+/** A part of an argument's type. */
+interface Part {
+  /** Empty for a type without a name. */
+  name: string;
+  fields: readonly DeclarationReflection[];
 }
 
 /** Types that are in no folder of the other pages. */
@@ -94,6 +108,8 @@ const TYPE_PAGES: readonly TypePage[] = [
 ];
 /** Interfaces whose fields are the options page. */
 const OPTIONS = ['RequestOptions', 'SchemaOptions', 'ClientOptions', 'GatewayClientOptions', 'ContextClientOptions'];
+/** So few fields are listed for each method that takes them. */
+const FEW = 2;
 const FOLDER = 'docs/reference';
 const NOTE = '<!-- Written by npm run reference, from the doc comments. -->';
 
@@ -102,6 +118,10 @@ const check = process.argv.includes('--check');
 const project = await read();
 const named = new Map(project.map((reflection) => [reflection.name, reflection]));
 const problems: string[] = [];
+/** The method that lists the fields of a type. Its other methods and the page of types link there. */
+const homes = new Map<string, Place>();
+/** The page with the methods of a type. */
+const methodPages = new Map(PAGES.flatMap((page) => page.classes.flatMap(([, type]) => resourcesOf(type, page))));
 const pages = [
   ...PAGES.map((page) => ({ file: `${FOLDER}/${page.file}.md`, text: pageText(page) })),
   { file: `${FOLDER}/options.md`, text: optionsPage() },
@@ -176,6 +196,15 @@ function methodsOf(name: string, type: string): { call: string; reflection: Decl
   ];
 }
 
+/** A type and those of its properties that have methods, each with the page of the methods. */
+function resourcesOf(type: string, page: Page): [type: string, page: Page][] {
+  const { children = [] } = named.get(type) ?? {};
+  const properties = children.filter(({ kind }) => kind === ReflectionKind.Property);
+  const resources = properties.flatMap((property) => resourcesOf(typeName(property.type), page));
+  const hasMethods = resources.length > 0 || children.some(({ kind }) => kind === ReflectionKind.Method);
+  return hasMethods ? [[type, page], ...resources] : [];
+}
+
 function entryText(call: string, { signatures = [] }: DeclarationReflection, file: string): string {
   const signature = longest(signatures);
   if (signature === undefined) return '';
@@ -193,7 +222,7 @@ function entryText(call: string, { signatures = [] }: DeclarationReflection, fil
     `## ${call}\n`,
     `\`${call}(${names.join(', ')})\`\n`,
     `${plain(comment?.summary ?? [])}\n`,
-    ...argumentsTable(signature),
+    ...argumentsTable(signature, { call, file }),
     `**Returns** ${returned(signatures)}\n`,
     ...(thrown?.length ? [`**Throws**\n\n${thrown.join('\n')}\n`] : []),
     ...(example === undefined
@@ -208,23 +237,77 @@ function returned(signatures: readonly SignatureReflection[]): string {
   return [...new Set(forms.map(({ type }) => `${code(type)}${linksOf(type)}`))].join(', or ');
 }
 
-function argumentsTable({ parameters = [] }: SignatureReflection): string[] {
+function argumentsTable({ parameters = [] }: SignatureReflection, here: Place): string[] {
   const rows = parameters.flatMap(({ name, type, comment, flags, defaultValue }) => {
-    const fields = /^(params|options|request)$/.test(name) ? fieldsOf(type) : [];
-    const own = plain(comment?.summary ?? []);
-    const isOption = (field: DeclarationReflection): boolean =>
-      field.inheritedFrom?.name.startsWith('RequestOptions.') ?? false;
-    const others = `| \`${name}?\` | [options](options.md) | |`;
-    if (OPTIONS.includes(typeName(type))) return [others];
-    if (fields.length > 0)
-      return [
-        ...fields.filter((field) => !isOption(field)).map((field) => row(`${name}.${field.name}`, field)),
-        ...(fields.some(isOption) ? [others] : []),
-      ];
-    const optional = flags.isOptional || defaultValue !== undefined ? '?' : '';
-    return [`| \`${name}${optional}\` | ${code(type)} | ${own} |`];
+    const parts = /^(params|options|request)$/.test(name) ? partsOf(type) : [];
+    const argument = `${name}${flags.isOptional || defaultValue !== undefined ? '?' : ''}`;
+    if (parts.length > 0) return parts.flatMap((part) => partRows(argument, part, here));
+    return [`| \`${argument}\` | ${code(type)} | ${plain(comment?.summary ?? [])} |`];
   });
   return rows.length === 0 ? [] : [`| argument | type | |\n|---|---|---|\n${rows.join('\n')}\n`];
+}
+
+/** The rows of an argument, or of a part of its type: the fields, or a link to the method that lists them. */
+function partRows(argument: string, { name, fields }: Part, here: Place): string[] {
+  if (OPTIONS.includes(name)) return [`| \`${argument}\` | [options](options.md) | |`];
+  const home = homes.get(name);
+  if (home !== undefined && fields.length > FEW) return [`| \`${argument}\` | ${linkTo(home, name)} | |`];
+  if (name !== '' && home === undefined) homes.set(name, here);
+  return fieldRows(fields, name, `${argument.replace('?', '')}.`);
+}
+
+/** The rows of fields. Those that another type has too are one row, with a link to its own. */
+function fieldRows(fields: readonly DeclarationReflection[], type: string, prefix = ''): string[] {
+  const own = new Map(fields.map((field) => [field.name, row(prefix + field.name, field)]));
+  const shared = basesOf(type).flatMap((base) => {
+    const same = base.fields.filter((field) => own.get(field.name) === row(prefix + field.name, field));
+    if (same.length < 2) return [];
+    for (const { name } of same) own.delete(name);
+    const isWhole = prefix !== '' && same.length === base.fields.length;
+    const names = same.map(({ name, flags }) => `\`${prefix}${name}${flags.isOptional ? '?' : ''}\``);
+    return [`| ${isWhole ? `\`${prefix.slice(0, -1)}\`` : names.join(', ')} | ${base.link} | |`];
+  });
+  return [...own.values(), ...shared];
+}
+
+/** The types whose fields a type may have too. */
+function basesOf(name: string): { link: string; fields: readonly DeclarationReflection[] }[] {
+  const extended = String(named.get(name)?.extendedTypes ?? '').match(/\w+/g) ?? [];
+  const bases = [...new Set(['RequestOptions', ...extended])].map((base) => ({
+    link: OPTIONS.includes(base) ? '[options](options.md)' : linkTo(homes.get(base) ?? typePlace(base), base),
+    fields: named.get(base)?.children ?? [],
+  }));
+  const unions = [...named.values()].filter((union) => membersOf(union).includes(name));
+  return [
+    ...bases,
+    ...unions.map((union) => ({ link: linkTo(typePlace(union.name), union.name), fields: commonFields(union) })),
+  ];
+}
+
+/** The names of the types of a union. */
+function membersOf({ type }: DeclarationReflection): string[] {
+  const flat = (part: SomeType): string[] => (part.type === 'union' ? part.types.flatMap(flat) : [typeName(part)]);
+  return type?.type === 'union' ? flat(type) : [];
+}
+
+/** The fields that all types of a union inherit. */
+function commonFields(union: DeclarationReflection): DeclarationReflection[] {
+  const members = membersOf(union).map(
+    (name) => named.get(name)?.children?.filter((field) => field.inheritedFrom) ?? [],
+  );
+  return (members[0] ?? []).filter(({ name }) =>
+    members.every((fields) => fields.some((field) => field.name === name)),
+  );
+}
+
+function typePlace(name: string): Place {
+  const type = named.get(name);
+  return { call: name, file: type === undefined ? '' : typePageOf(type).file };
+}
+
+/** A link to a heading. */
+function linkTo({ call, file }: Place, text = call): string {
+  return `[${text}](${file}.md#${call.toLowerCase().replaceAll('.', '')})`;
 }
 
 function row(name: string, field: DeclarationReflection): string {
@@ -273,13 +356,30 @@ function typesPage(page: TypePage): string {
   const types = [...named.values()]
     .filter((type) => isType(type) && !OPTIONS.includes(type.name) && typePageOf(type) === page)
     .sort((a, b) => a.name.localeCompare(b.name, 'en'));
-  const sections = types.map(({ name, comment, type, children = [] }) => {
-    const rows = children.map((field) => row(field.name, field)).join('\n');
+  const sections = types.map((reflection) => {
+    const { name, comment, type } = reflection;
+    const summary = plain(comment?.summary ?? []);
+    const home = homes.get(name);
+    if (home !== undefined)
+      return /^(Arguments|Options) of `[^`]+`\.$/.test(summary)
+        ? `## ${name}\n\n${summary.split(' ')[0]} of ${linkTo(home)}.\n`
+        : `## ${name}\n\n${summary} See ${linkTo(home)}.\n`;
+    const methods = methodPages.get(name);
+    const fields = (reflection.children ?? commonFields(reflection)).filter((field) => isListed(field, methods));
+    const rows = fieldRows(fields, reflection.children ? name : '').join('\n');
     const table = rows === '' ? '' : `\n| field | type | |\n|---|---|---|\n${rows}\n`;
     const alias = type === undefined ? '' : `\n\`${nameOf(type)}\`${linksOf(type)}\n`;
-    return `## ${name}\n\n${plain(comment?.summary ?? [])}\n${alias}${table}`;
+    const more = methods === undefined ? '' : `\nIts methods: [${methods.title}](${methods.file}.md).\n`;
+    return `## ${name}\n\n${summary}\n${more}${alias}${table}`;
   });
   return `# ${page.title}\n\n${NOTE}\n\n${sections.join('\n')}`;
+}
+
+/** Whether the page of a type lists a field: not what promises have, nor methods that have a page. */
+function isListed({ name, kind, type, inheritedFrom }: DeclarationReflection, methods: Page | undefined): boolean {
+  if (name === '[toStringTag]' || inheritedFrom?.name.startsWith('Promise.')) return false;
+  if (methods === undefined || name.startsWith('[')) return true;
+  return kind !== ReflectionKind.Method && !methodPages.has(typeName(type));
 }
 
 function typePageOf({ sources }: DeclarationReflection): TypePage {
@@ -290,6 +390,7 @@ function typePageOf({ sources }: DeclarationReflection): TypePage {
 /** Links to the object types that a type names. */
 function linksOf(type: SomeType | undefined): string {
   const names = new Set(nameOf(type).match(/\w+/g));
+  names.delete('APIPromise'); // the top of the page has the link
   const links = [...names].flatMap((name) => {
     const type = named.get(name);
     if (type === undefined || !isType(type)) return [];
@@ -299,20 +400,25 @@ function linksOf(type: SomeType | undefined): string {
   return links.length === 0 ? '' : ` (${links.join(', ')})`;
 }
 
-/** The fields of an object type that the package names, or of a combination of them. */
-function fieldsOf(type: SomeType | undefined): DeclarationReflection[] {
-  if (type?.type === 'intersection') return type.types.flatMap(fieldsOf);
-  if (type?.type === 'union') return type.types.flatMap(fieldsOf); // of `T | undefined`
-  if (type?.type === 'reflection') return type.declaration.children ?? [];
-  if (type?.type === 'indexedAccess') return fieldsOf(documented(String(type)));
+/** The parts of an argument's type that have fields: types that the package names, and object types without a name. */
+function partsOf(type: SomeType | undefined): Part[] {
+  if (type?.type === 'intersection' || type?.type === 'union') {
+    const names = new Set<string>();
+    const isNew = ({ name }: DeclarationReflection): boolean => !names.has(name) && Boolean(names.add(name));
+    return type.types.flatMap(partsOf).map(({ name, fields }) => ({ name, fields: fields.filter(isNew) }));
+  }
+  if (type?.type === 'reflection') return [{ name: '', fields: type.declaration.children ?? [] }];
+  if (type?.type === 'indexedAccess') return partsOf(documented(String(type)));
   const declared = named.get(typeName(type));
-  return declared?.kind === ReflectionKind.Interface ? (declared.children ?? []) : [];
+  return declared?.kind === ReflectionKind.Interface ? [{ name: declared.name, fields: declared.children ?? [] }] : [];
 }
 
 /** The type that `Types["params"]` and the like have without `completions: extended`. */
 function documented(type: string): SomeType | undefined {
   const key = /^Types\["(\w+)"\]$/.exec(type)?.[1];
-  return named.get('CompletionTypes')?.children?.find(({ name }) => name === key)?.type;
+  const { children = [], typeParameters = [] } = named.get('CompletionTypes') ?? {};
+  const found = children.find(({ name }) => name === key)?.type;
+  return typeParameters.find(({ name }) => name === String(found))?.default ?? found;
 }
 
 /** A type as a reader writes it: without the type parameter of `completions: extended`, which only compilers need. */

@@ -29,12 +29,10 @@ export interface ContextMiddleware {
  * Keeps the prompts of any AI SDK model within its window, with the context of a conversation and earlier messages that match
  * the input: `wrapLanguageModel({ model, middleware: contextMiddleware(conversation) })`.
  *
- * Pass all messages that your app has. The newest are sent unchanged, tool calls together with their results. Older ones
- * are searched for the words of the user's last message, and the matches are added right before it. The context comes right
- * after the instructions. The AI SDK's messages have no dates and names: to let the search and the model know them, set
- * `providerOptions: { contextGateway: { createdAt, name } }` on each. After each reply, the conversation is compacted in
- * the background if due, and the token estimate is corrected by the reported usage, unless the call has tools or
- * files. The messages are not stored.
+ * Pass all messages that your app has. The newest are sent unchanged. Older ones are searched for the words of the user's
+ * last message, and the matches are added right before it. The context comes right after the instructions. To let the search
+ * and the model know dates and names, set `providerOptions: { contextGateway: { createdAt, name } }` on each message. After
+ * each reply, the conversation is compacted in the background if due. The messages are not stored.
  *
  * @example
  * ```ts

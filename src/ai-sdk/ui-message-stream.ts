@@ -24,9 +24,9 @@ export interface UIMessageStreamOptions {
 
 /**
  * Streams a reply to `useChat`: `createUIMessageStreamResponse({ stream: toUIMessageStream(conversation.stream(input)) })`.
- * Reads the reply from its start. The message has the reply's id. The recalled messages are a data part, `data-recalled`. The
- * metadata of the message is the turn: messages with ids, usage, report. If the page is closed, the reply is stopped, and
- * its text so far is stored; with the option `background`, it continues.
+ * The message has the reply's id. The recalled messages are a data part, `data-recalled`. The metadata of the message is the
+ * turn: messages with ids, usage, report. If the page is closed, the reply is stopped, and its text so far is stored; with
+ * the option `background`, it continues.
  */
 export function toUIMessageStream(
   reply: ReplyStream,

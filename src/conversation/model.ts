@@ -256,7 +256,7 @@ export interface ReplyStream extends AsyncIterable<string> {
 
 /** The differences between two versions of a summary. */
 export interface SummaryDiff {
-  /** With the same words: case, punctuation, articles, English inflection and the order of a list make no difference. */
+  /** Statements with the same words. */
   kept: SummaryEntry[];
   /**
    * Decisions, requirements and definitions that are missing from the newer version. Goals and plans are expected to
@@ -286,6 +286,7 @@ export interface CompactionReport {
 
 /** The result of a compaction, with a comparison of the summaries before and after it. */
 export interface CompactionReceipt extends CompactionReport {
+  /** As in `CompactionReport`. */
   onlyInHistory: number;
   /** Statements kept, lost and added. */
   diff: SummaryDiff;

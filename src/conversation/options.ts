@@ -90,8 +90,7 @@ export interface TurnOptions extends RequestOptions {
   background?: boolean | undefined;
   /**
    * The id of the newest message that the page shows, `null` if it shows none. If the store has another, the turn ends with a
-   * `ConversationConflictError` before anything is sent, so that `edit` and `regenerate` remove no message that the page
-   * has not shown.
+   * `ConversationConflictError`, and nothing is sent: `edit` and `regenerate` remove no message that the page has not shown.
    * @default what the store has when the turn begins
    */
   newest?: string | null | undefined;

@@ -37,10 +37,9 @@ export function toErrorResponse(error: unknown): Response {
  * Describes an error for a visitor of your app: `{ status, code, message, retryAfter }`. Also finds the error inside
  * others, such as the AI SDK's `APICallError` and `RetryError`, and accepts any other value.
  *
- * Errors about the request keep the service's status and message (400, 404, 409, 413, 422, 429, 503); other statuses of
- * the service keep only the status. A message that is too long becomes a 413, an expired session a 401, and a conversation
- * that the visitor may not use a 403. Problems of your own server are hidden: a rejected key and unknown errors become a
- * 500, an unreachable service or an unusable response a 502, a timeout a 504. An aborted call becomes a 499.
+ * Errors about the request keep the service's status and message; other statuses of the service keep only the status.
+ * Problems of your own server are hidden: a rejected key and unknown errors become a 500, an unreachable service or an
+ * unusable response a 502, a timeout a 504.
  *
  * @example
  * ```ts

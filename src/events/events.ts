@@ -140,7 +140,7 @@ export interface DoneEvent extends EventFacts {
   readonly rateLimit: RateLimit | undefined;
 }
 
-/** An event that `onEvent` receives. */
+/** An event that `onEvent` receives. Each has the fields `call`, `area`, `method` and `path`. */
 export type ClientEvent =
   | (StartEvent | RequestEvent | ResponseEvent | RetryEvent | FailureEvent)
   | (QueuedEvent | DequeuedEvent | ValidationEvent | SkippedEvent | DoneEvent);

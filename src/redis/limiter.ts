@@ -40,7 +40,6 @@ const SALT = 'context-gateway/redis';
 /**
  * Creates a limiter for `pacing` that several processes share through Redis. Together they use the whole limit, and
  * each gets its share. Each call waits for one round trip to Redis, which concurrent calls of a process share.
- * Responses are reported with the next round trip, or in one of their own if no call follows.
  *
  * @throws {ConfigurationError} when an option is invalid
  *

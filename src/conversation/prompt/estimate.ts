@@ -1,8 +1,7 @@
 /**
- * Estimates the tokens of a text without a tokenizer. It tends to be too high rather than too low. The costs are fitted
- * to the o200k encoding. For a text of one kind (prose in any script, code, JSON, ids, numbers, emoji, white space), the
- * estimate is at most 10 % below the exact count. Text in capitals may have twice as many tokens, and Cantonese, whose
- * characters are rare, a third more.
+ * Estimates the tokens of a text without a tokenizer, as the o200k encoding has them. For a text of one kind, such as prose
+ * in any script, code or numbers, the estimate is at most 10 % too low, and usually too high. Text in capitals may have
+ * twice as many tokens, and Cantonese a third more.
  *
  * @example
  * ```ts

@@ -17,15 +17,15 @@ export type TurnEvent =
 
 /**
  * Creates the response for a page, which reads it with `readTurn`: server-sent events, or a JSON error with its status if the
- * turn fails within eight seconds, before its first text. Reads the reply from its start. If the turn starts a compaction, the
- * response ends after it. While the model is silent, a comment is sent every eight seconds, so that no proxy ends the response.
+ * turn fails within eight seconds, before its first text. If the turn starts a compaction, the response ends after it. While
+ * the model is silent, a comment is sent every eight seconds, so that no proxy ends the response.
  *
  * If the page is closed, the reply is stopped, and its text so far is stored. Also pass the signal of the request to the
  * reply, so that it stops if the page is closed before the first text. With the option `background`, and without that
  * signal, the reply continues, and a page that is reloaded gets another response.
  *
- * A page is not told about problems of your own server: a missing key, a service that cannot be reached. It gets a status
- * of 500 or more, and `onError` the error.
+ * A page gets no details of problems of your own server, such as a missing key, but a status of 500 or more. `onError` gets
+ * the error.
  *
  * @example
  * ```ts
