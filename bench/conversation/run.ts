@@ -68,7 +68,7 @@ async function main(data: string, half: string): Promise<void> {
   }
   if (isSample || half !== 'unseen') return;
   writeFileSync('docs/internals/conversation-bench.svg', chart(rows));
-  writeFileSync('docs/internals/conversation-bench.md', report(rows, played, talks));
+  writeFileSync('docs/internals/conversation-bench.md', report(rows, played));
 }
 
 function percent(share: number): string {
