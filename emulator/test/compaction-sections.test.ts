@@ -9,7 +9,7 @@ import {
   sectionScores,
   unseenTalk,
 } from '../scripts/quality/sections.js';
-import { CUES, classify, HEDGES, NAMES, patternOf } from '../src/context/compaction/classify.js';
+import { CUES, classify, patternOf } from '../src/context/compaction/classify.js';
 import { compactable, compactSync, LEVELS, language } from './compactable.js';
 
 test('advice of an assistant is no requirement', () => {
@@ -21,15 +21,14 @@ test.each(CUES)('a cue of $section is in its example: $example', ({ section, wor
   expect(classify(example, 'user')?.section).toBe(section);
 });
 
-test('the page on compaction shows the cues, the names in them, and the words that hedge', () => {
+test('the page on compaction shows the first examples of each section, in the order of the cues', () => {
   const page = readFileSync(new URL('../docs/compaction.md', import.meta.url), 'utf8');
-  const cell = (words: string): string => `\`${words.replaceAll('|', '\\|').replaceAll('`', '')}\``;
-  const cues = CUES.map(({ section, words, example }) => `| \`${section}\` | ${example} | ${cell(words)} |`);
-  const names = Object.entries(NAMES).map(([name, words]) => `| \`<${name}>\` | ${cell(words)} |`);
+  const rows = [...new Set(CUES.map(({ section }) => section))].map((section) => {
+    const examples = CUES.filter((cue) => cue.section === section).map(({ example }) => example);
+    return `| \`${section}\` | ${examples.slice(0, 4).join(' · ')} |`;
+  });
 
-  expect(page).toContain(cues.join('\n'));
-  expect(page).toContain(names.join('\n'));
-  expect(page).toContain(`\`${HEDGES}\``);
+  expect(page).toContain(rows.join('\n'));
 });
 
 test('the meaning of a term is separated from it', () => {
