@@ -1,4 +1,4 @@
-/** Vercel's provider for OpenAI-compatible servers works with this service, with five gaps. See docs/guides/ai-sdk.md. */
+/** Vercel's provider for OpenAI-compatible servers works with this service, with five gaps. See docs/reference/ai-sdk.md. */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import * as v7 from 'ai';
 import * as v5 from 'ai-v5';
