@@ -8,7 +8,7 @@ import type { PlainResponse } from './plain-response.js';
 import type { RateLimiter, RateState } from './rate-limit.js';
 
 /** The unit of `X-RateLimit-Reset` (A13). */
-type RateLimitReset = (typeof RATE_LIMIT_RESETS)[number];
+export type RateLimitReset = (typeof RATE_LIMIT_RESETS)[number];
 /** All units of `X-RateLimit-Reset`. */
 export const RATE_LIMIT_RESETS = ['epoch-seconds', 'epoch-milliseconds', 'delta-seconds'] as const;
 
