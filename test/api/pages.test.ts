@@ -10,7 +10,6 @@ const PAGE = 'https://app.test';
 beforeEach(() => {
   vi.stubGlobal('window', globalThis);
   vi.stubGlobal('document', {});
-  vi.stubGlobal('navigator', { onLine: true });
   vi.stubGlobal('location', { origin: PAGE });
 });
 afterEach(() => vi.unstubAllGlobals());

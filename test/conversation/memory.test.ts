@@ -121,6 +121,7 @@ describe('a search in the messages of a conversation', () => {
     { said: 'We keep invoices in PostgreSQL.', query: 'Ｗｈｅｒｅ ａｒｅ ｉｎｖｏｉｃｅｓ？' },
     { said: 'We keep invoices in a database.', query: 'Write a mail that mentions the invoices and their database' },
     { said: 'We keep invoices in a database.', query: 'Welche Database für Invoices war das' },
+    { said: 'The roof may cost at most twelve thousand euros.', query: 'What may the roof cost?' },
   ])('finds "$said" for "$query"', ({ said, query }) => {
     expect(positions(indexOf([...small, said, ...small]), query)[0]).toBe(small.length);
   });
@@ -197,6 +198,16 @@ describe('a search in the messages of a conversation', () => {
     expect(found[0]).toBe(40);
     expect(new Set(found).size).toBe(found.length);
     expect(excerptOf(long, 'deadline of the export', 1000)).toContain('six in the morning');
+  });
+
+  test('forgets what is replaced', () => {
+    const index = indexOf([...small, 'The red boat.', 'A blue one.']);
+    expect(positions(index, 'red boat')[0]).toBe(40);
+
+    index.update(talkOf([...small, 'A yellow car.']));
+
+    expect(positions(index, 'red boat')).toEqual([]);
+    expect(positions(index, 'yellow car')[0]).toBe(40);
   });
 
   test.each([

@@ -133,6 +133,23 @@ describe('a response for a page', () => {
     });
   });
 
+  test('goes on if the page leaves, if the reply is one in the background, and a page that comes back has all of it', async () => {
+    const world = chatWorld();
+    world.emulator.chat.on('story', 'Once upon a time there was a lighthouse. '.repeat(50));
+    const reply = world.open().stream('Tell me a story.', { background: true });
+
+    for await (const event of readTurn(await toResponse(reply))) if (event.type === 'text') break;
+    const events = await eventsOf(await toResponse(reply));
+
+    const { text } = await reply.final();
+    expect(text).toHaveLength(50 * 41);
+    expect(events).toMatchObject([
+      { type: 'text', text },
+      { type: 'turn', turn: { text, stopped: false } },
+    ]);
+    expect(await world.stored()).toMatchObject([{ role: 'user' }, { role: 'assistant', content: text }]);
+  });
+
   test('has a turn marked as stopped, and an error, if the reply breaks off', async () => {
     const world = chatWorld();
     world.emulator.chat.on('story', 'Once upon a time there was a lighthouse. '.repeat(5));

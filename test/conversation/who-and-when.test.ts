@@ -58,11 +58,20 @@ describe('days are those of the user', () => {
     { createdAt: new Date(night), timeZone: undefined, day: '12 April 2026' },
     { createdAt: night, timeZone: 'Asia/Kathmandu', day: '12 April 2026' },
     { createdAt: night, timeZone: 'Etc/GMT+12', day: '11 April 2026' },
+    { createdAt: night, timeZone: 'UTC', day: '12 April 2026' },
     { createdAt: '2026-04-11', timeZone: 'America/Los_Angeles', day: '11 April 2026' },
   ])('$createdAt in $timeZone is on $day', async ({ createdAt, timeZone, day }) => {
     const { recalledFor } = alone(old('I bought a lamp.', { createdAt }), { timeZone });
 
     expect(await recalledFor('When was the lamp bought?')).toContain(`[${day}, user]`);
+  });
+
+  test('a time at the end of all times costs no turn', async () => {
+    const { recalledFor } = alone(old('I bought a lamp.', { createdAt: new Date(8.64e15) }), {
+      timeZone: 'Asia/Tokyo',
+    });
+
+    expect(await recalledFor('When was the lamp bought?')).toContain('I bought a lamp.');
   });
 });
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { RequestValidationError } from '../../src/errors/validation.js';
-import { prepare } from '../../src/request/request.js';
+import { encodePath, prepare } from '../../src/request/request.js';
 import { checkHeaders } from '../../src/validation/headers.js';
 import { atLength } from '../helpers/endurance.js';
 import { anyString, unicodeString } from '../helpers/strings.js';
@@ -37,7 +37,7 @@ test('an id of up to 1,024 word characters and hyphens is always accepted', () =
       expect(pathFor(id)).toBe(`/proxy/v1/things/${id}/run`);
     }),
   );
-  expect(pathFor('x'.repeat(1_024))).toContain('x'.repeat(1_024));
+  expect(encodePath('/{id}', { id: 'x'.repeat(1_024) })).toHaveLength(1_025);
 });
 
 test('a query of any strings, numbers and booleans decodes to the same values', () => {

@@ -84,7 +84,7 @@ export interface Cue {
 }
 
 /** What the names in angle brackets stand for. */
-export const NAMES = {
+const NAMES = {
   we: `(we|the team)( have|'ve| had)?( all| just| already| also| now| finally| then)?`,
   choose:
     '(go with|use|stick with|stick to|switch to|settle on|adopt|drop|remove|replace|rename|freeze|cache|ship|host|include|keep (the|our|both|using|\\w+s)|make (it|the|this)|put (it|the|this|an?))',
@@ -181,7 +181,7 @@ export const CUES: readonly Cue[] = Object.entries(TABLE).flatMap(([section, cue
 );
 
 /** Words that only consider something, or report it. After them in a sentence, nothing is a decision or a requirement. */
-export const HEDGES =
+const HEDGES =
   "(if|once|unless|until|whether|why|how|who|what|maybe|perhaps|might|could|would|probably|I guess|I suppose|I thought|(he|she|they) (said|say|says|think|thinks)|don't|doesn't|didn't)";
 
 const PATTERNS = CUES.map((cue) => ({ ...cue, pattern: patternOf(cue.words) }));
