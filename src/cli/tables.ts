@@ -1,6 +1,6 @@
 import { isObject } from '../base/objects.js';
 
-/** The longest cell of a table, in characters. `--json` has everything, and all digits. */
+/** The widest cell of a table, in columns. `--json` has everything, and all digits. */
 const MAX_CELL = 80;
 
 /** A result in tables: records as rows, fields in two columns, nested values under headings. Ends with a line end. */
@@ -66,8 +66,7 @@ function aligned(rows: readonly (readonly string[])[]): string {
 function cell(value: unknown): string {
   const short = typeof value === 'number' ? Math.round(value * 100) / 100 : value;
   const text = typeof short === 'string' ? short : short === undefined ? '' : JSON.stringify(short);
-  const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
-  return line.length > MAX_CELL ? cut(line) : line;
+  return cut(text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' '));
 }
 
 /** What a terminal shows as one character, which may be several for JavaScript. */
@@ -83,11 +82,12 @@ function widthOf(text: string): number {
 }
 
 function cut(text: string): string {
-  let [kept, width] = ['', 1];
+  let [kept, shorter, width] = ['', '', 0];
   for (const { segment } of CHARACTERS.segment(text)) {
     width += widthOf(segment);
-    if (width > MAX_CELL) return `${kept}…`;
+    if (width > MAX_CELL) return `${shorter}…`;
     kept += segment;
+    if (width < MAX_CELL) shorter = kept; // leaves room for the dots
   }
   return kept;
 }

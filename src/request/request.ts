@@ -9,6 +9,7 @@ import { alike, fieldsOf, findIssues, type Schema, unknownName } from '../valida
 import type { Base } from './base-url.js';
 import { uploadOptionsSchema } from './request-options.js';
 
+/** The HTTP method of a request. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** Query parameters. `undefined` values are omitted. */

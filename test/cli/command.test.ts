@@ -161,10 +161,12 @@ test.each([
   expect(second).toBe('port  AAA');
 });
 
-test('a long text is cut between characters', () => {
-  const cut = inTables({ text: `${'x'.repeat(77)}🚀🚀` });
-
-  expect(cut).toBe(`text  ${'x'.repeat(77)}🚀…\n`);
+test.each([
+  [`${'x'.repeat(77)}🚀🚀`, `${'x'.repeat(77)}🚀…`],
+  ['漢'.repeat(40), '漢'.repeat(40)],
+  ['漢'.repeat(41), `${'漢'.repeat(39)}…`],
+])('a text of more than 80 columns is cut between characters', (text, shown) => {
+  expect(inTables({ text })).toBe(`text  ${shown}\n`);
 });
 
 test('--json may come before the command; of other options the message says where they go', async () => {

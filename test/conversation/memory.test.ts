@@ -91,6 +91,16 @@ describe('a search in the messages of a conversation', () => {
     expect(days[positions(index, query)[0] ?? 0]).toMatch(/^2023-05-04/);
   });
 
+  test.each(['我星期四说了什么？', '礼拜四我说了什么', '木曜日に何を言いましたか？'])(
+    'finds a message by its weekday: %s',
+    (query) => {
+      const days = Array.from({ length: 7 }, (_, i) => new Date(Date.UTC(2023, 4, 1 + i)).toISOString());
+      const index = indexOf(days.map((createdAt, i) => ({ content: `Entry number${i}.`, createdAt })));
+
+      expect(days[positions(index, query)[0] ?? 0]).toMatch(/^2023-05-04/);
+    },
+  );
+
   test.each([
     { now: '2024-06-04T09:00:00.000Z', yesterday: 2 },
     { now: '2024-06-05T22:00:00-07:00', yesterday: 3 },
