@@ -161,8 +161,10 @@ describe.each(majors)('$name', ({ name, ai, createProvider }) => {
     const { stream } = await model().doStream(options);
     const reader = stream.getReader();
     for (let type = ''; type !== 'text-delta'; ) type = (await reader.read()).value?.type ?? 'text-delta';
+    const pending = reader.read();
     await reader.cancel();
 
+    expect(await pending).toMatchObject({ done: true });
     expect(compactWhenDue).toHaveBeenCalledTimes(1);
     await vi.waitFor(() => expect(service.last.outcome).toBe('aborted'), { timeout: 30_000 });
   });
