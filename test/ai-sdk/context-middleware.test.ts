@@ -165,8 +165,8 @@ describe.each(majors)('$name', ({ name, ai, createProvider }) => {
     await reader.cancel();
 
     expect(await pending).toMatchObject({ done: true });
-    expect(compactWhenDue).toHaveBeenCalledTimes(1);
     await vi.waitFor(() => expect(service.last.outcome).toBe('aborted'), { timeout: 30_000 });
+    expect(compactWhenDue).toHaveBeenCalledTimes(1);
   });
 
   test('does not call compactWhenDue() if the request fails', async () => {

@@ -18,7 +18,7 @@ export function json(value: unknown, status = 200): PlainResponse {
 }
 
 /** A response with a body that is already serialized. */
-export function textResponse(body: string, status = 200, contentType = 'application/json'): PlainResponse {
+export function textResponse(body: string, status: number, contentType = 'application/json'): PlainResponse {
   return { status, headers: { 'content-type': contentType }, body };
 }
 
