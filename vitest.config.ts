@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import type { Reporter } from 'vitest/node';
+import { AT_LENGTH } from './test/helpers/endurance.js';
 import { INSIDE, SOURCES } from './test/helpers/sources.js';
 
 /**
@@ -51,8 +52,8 @@ export default defineConfig({
   test: {
     // Two more than the cores we count on: many tests wait for sockets and timers.
     maxWorkers: 4,
-    // Far above what a test takes on a busy machine.
-    testTimeout: 30_000,
+    // Far above what a test takes on a busy machine, at full length as well.
+    testTimeout: AT_LENGTH ? 300_000 : 30_000,
     hookTimeout: 30_000,
     // One test of thousands must not send a good change back. What needed it is named at the end.
     retry: process.env.CI ? 1 : 0,
