@@ -114,7 +114,15 @@ const headerName = text.check(
   z.toLowerCase(),
 );
 const upstream = z.custom<UpstreamOptions>((given) => isObject(given) && 'url' in given, 'expected a url in an object');
-const plan = z.pipe(z.union([z.enum(PLAN_NAMES), z.custom<Plan>(isObject)]), z.transform(resolvePlan));
+const ownPlan = fields({
+  id: text,
+  gatewayAccess: yesOrNo,
+  pricePerMonth: atLeastZero,
+  includedTokens: atLeastZero,
+  overagePricePerMillion: atLeastZero,
+  limits: fields({ gateway: atLeastZero, context: atLeastZero, compact: atLeastZero }),
+});
+const plan = z.pipe(z.union([z.enum(PLAN_NAMES), ownPlan]), z.transform(resolvePlan));
 const rateLimit = z.optional(
   z.pipe(
     z.union([atLeastZero, fields({ requests: atLeastZero, windowMs: positive })]),
@@ -228,6 +236,9 @@ export const SERVICE_OPTIONS = z.object({
   }),
 });
 
+/** Options that contain a key or a token: an error does not repeat them. */
+const SECRETS: unknown[] = ['controlToken', 'upstream'];
+
 /** Checks the options, and fills in the defaults. Throws a RangeError that names an invalid option. */
 export function resolveSettings(options: ServiceOptions) {
   // The compiler compares the table with the interface, which has the documentation that editors show.
@@ -235,7 +246,9 @@ export function resolveSettings(options: ServiceOptions) {
   const { data, error } = z.safeParse(SERVICE_OPTIONS, given, { reportInput: true });
   if (error !== undefined) {
     const { path, message, keys, input } = problemOf(error);
-    throw new RangeError(`${path.join('.')}: ${message}${keys ? '' : `, got ${JSON.stringify(input)}`}`);
+    const isShown = !keys && !SECRETS.includes(path[0]);
+    const got = typeof input === 'bigint' ? input : JSON.stringify(input);
+    throw new RangeError(`${path.join('.')}: ${message}${isShown ? `, got ${got}` : ''}`);
   }
   const { usage, clock, now, ...settings } = data;
   return { ...settings, ...usage, clock: clock ?? (now === undefined ? systemClock() : manualClock(now)) };
@@ -283,7 +296,7 @@ function isObject(given: unknown): given is object {
 function isTime(given: unknown): boolean {
   try {
     manualClock(given as string);
-    return true;
+    return given !== null;
   } catch {
     return false;
   }

@@ -356,6 +356,8 @@ describe('the command', () => {
     { config: '{"prot":1}', says: 'config.json: prot: unknown; did you mean port?' },
     { config: '{"port":"http"}', says: 'config.json: port: not a whole number up to 65535' },
     { config: '{"seedFile":""}', says: 'config.json: seedFile: empty' },
+    { config: '{"seedFile":["a","b"]}', says: 'config.json: seedFile: expected a text' },
+    { config: '{"modelMap":{"a":""}}', says: 'config.json: modelMap.a: empty' },
     { config: '{"limits":{"gatewy":1}}', says: 'config.json: limits.gatewy: unknown; did you mean gateway?' },
     { config: '{"pace":{"ttft":-1}}', says: 'config.json: pace.ttft: expected a number of at least 0' },
     { config: '{"plan":"gold"}', says: 'config.json: plan: expected one of starter, agency, enterprise' },

@@ -25,6 +25,9 @@ test.each<{ options: unknown; says: string }>([
   { options: { plan: 'gold' }, says: 'plan: expected one of starter, agency, enterprise, got "gold"' },
   { options: { limits: { gatewy: 1 } }, says: 'limits.gatewy: unknown; did you mean gateway?' },
   { options: { strict: 'yes' }, says: 'strict: expected true or false, got "yes"' },
+  { options: { plan: { id: 'own' } }, says: 'plan.gatewayAccess: expected true or false' },
+  { options: { now: null }, says: 'now: not a time from 1970 to 9999' },
+  { options: { seed: 5n }, says: 'seed: ' },
   {
     options: { now: 'yesterday' },
     says: 'now: not a time from 1970 to 9999, such as 2026-01-15T10:00:00Z, got "yesterday"',
@@ -35,6 +38,16 @@ test.each<{ options: unknown; says: string }>([
   expect(create).toThrow(RangeError);
   expect(create).toThrow(says);
 });
+
+test.each([{ upstream: { baseURL: 'https://models.example.com/v1', key: 'the-key' } }, { controlToken: ['the-key'] }])(
+  'a secret in %o is not in the error',
+  (options) => {
+    const create = (): unknown => createEmulator(options as unknown as EmulatorOptions);
+
+    expect(create).toThrow(/expected/);
+    expect(create).not.toThrow('the-key');
+  },
+);
 
 test('have the documented defaults', () => {
   const { clock: _, ...settings } = resolveSettings({});

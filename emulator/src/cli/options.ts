@@ -22,7 +22,7 @@ export const DEFAULT_PORT = 4010;
 export const DEFAULT_HOST = '127.0.0.1';
 
 const text = z.string('expected a text');
-const pairs = z.record(z.string(), text, 'not name=value pairs');
+const pairs = z.record(z.string(), text.check(z.minLength(1, 'empty')), 'not name=value pairs');
 const notPort = 'not a whole number up to 65535';
 
 /** What only the command has. All options of the service that have a flag are options of the command as well. */

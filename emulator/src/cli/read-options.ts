@@ -132,14 +132,15 @@ function parseConfig(text: string, label: string): object {
   throw new Error(`${label}: expected an object, such as { "port": 4020 }`);
 }
 
-/** Reads and checks a value. A text is what a flag takes, and a list what a repeated flag does. */
+/** Reads and checks a value. A text is what a flag takes, and a list what a repeated flag does, or one with a list. */
 function checkedValue(
-  { schema, value, read }: CommandOption,
+  { schema, value, read, isRepeatable }: CommandOption,
   given: unknown,
   label: string,
   within: string[] = [],
 ): unknown {
-  const text = Array.isArray(given) ? given.join(',') : given;
+  const text =
+    Array.isArray(given) && (isRepeatable || value === 'LIST' || value === 'ORIGINS') ? given.join(',') : given;
   const parse = read ?? (value === undefined ? toBoolean : String);
   const result = typeof text === 'string' ? parse(text) : text;
   const { error } = z.safeParse(schema, result);
