@@ -51,10 +51,16 @@ export class FaultServer {
   }
 
   static async start(tls?: TlsOptions): Promise<FaultServer> {
-    const server = new FaultServer(tls);
-    server.#server.listen(0, '127.0.0.1');
-    await once(server.#server, 'listening');
-    return server;
+    for (;;) {
+      const server = new FaultServer(tls);
+      // Below the ports that systems choose: once it stops listening, no other server gets its port.
+      server.#server.listen(10_000 + Math.floor(Math.random() * 20_000), '127.0.0.1');
+      const isListening = once(server.#server, 'listening').then(
+        () => true,
+        () => false, // the port is in use
+      );
+      if (await isListening) return server;
+    }
   }
 
   get port(): number {

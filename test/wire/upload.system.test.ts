@@ -138,7 +138,8 @@ describe.each(engines.filter(isTried))('$engine', ({ engine, options }) => {
 
     expect(error).toMatchObject(failed);
     expect(error.message).toContain('changed size while it was being sent');
-    await brokenOff();
+    await until(() => world.server.open.size < world.server.connections);
+    expect(world.server.turns.filter(({ complete }) => complete)).toEqual([]);
   });
 
   test.each([
