@@ -30,7 +30,8 @@ export async function resume(conversationId: string): Promise<ReadableStream<str
   try {
     return (await (await streams()).resumeExistingStream(id)) ?? undefined;
   } catch {
-    await (await channels()).publisher.set(keyOf(conversationId), '', { EX }); // its process is gone
+    const isNewest = (await idOf(conversationId)) === id; // otherwise a new reply has begun meanwhile
+    if (isNewest) await (await channels()).publisher.set(keyOf(conversationId), '', { EX }); // its process is gone
     return undefined;
   }
 }
