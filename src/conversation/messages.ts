@@ -32,9 +32,9 @@ export function asSent({ role, name, content }: ConversationMessage): { role: st
 export function messagesOf(input: string | readonly ConversationMessage[]): ConversationMessage[] {
   const messages = typeof input === 'string' ? [{ role: 'user', content: input }] : input;
   checkMessages(messages, 'input', 'must be a text, or an array of { role, content }, each with an id if you have one');
-  if (messages.length === 0 || messages.some(({ content }) => content.trim() === '')) {
+  if (messages.length === 0 || messages.some(({ content }) => content.trim() === ''))
     throw badInput('input', 'must not be empty');
-  }
+  if (messages.some(({ id }) => id === '')) throw badInput('input.id', 'must not be empty');
   return messages.map((message) => ({ ...message, content: wellFormed(message.content) }));
 }
 

@@ -202,6 +202,7 @@ describe('a conversation', () => {
 
   test.each([
     { input: [], says: 'input: must not be empty' },
+    { input: [{ role: 'user', content: 'Hello', id: '' }], says: 'input.id: must not be empty' },
     { input: ' \n', says: 'input: must not be empty' },
     { input: undefined, says: 'input: must be a text, or an array' },
     { input: { role: 'user', content: 'x' }, says: 'input: must be a text, or an array' },

@@ -17,10 +17,11 @@ export function memoryChat(clients: { gateway: GatewayClient; context: ContextCl
   );
   app.post('/chat', async ({ req }) => {
     const { text = '' } = Object(await req.json().catch(() => undefined)); // a page may send anything
-    // While the reply is written. If it fails, the user has the reply all the same.
-    void remember(String(text), clients).catch(({ message }) => console.log('not remembered:', message));
     const reply = createConversation(settings).stream(String(text), { signal: req.raw.signal });
-    return toResponse(reply, { onError: console.error });
+    const response = await toResponse(reply, { onError: console.error });
+    // While the reply is written, unless the message was refused.
+    if (response.ok) remember(String(text), clients).catch(({ message }) => console.log('not remembered:', message));
+    return response;
   });
   return app;
 }
