@@ -28,7 +28,7 @@ interface Page {
 }
 
 const EACH =
-  'Each takes [options](options.md) as its last argument, and returns an [APIPromise](types-client.md#apipromise).';
+  'Each takes [options](options.md) as its last argument, and returns an [APIPromise](types-client.md#apipromise). What each may throw is listed with it; [errors](errors.md) has those of all calls, such as a wrong key or a broken connection.';
 const PAGES: readonly Page[] = [
   {
     file: 'gateway',
