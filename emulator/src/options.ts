@@ -206,7 +206,7 @@ export const SERVICE_OPTIONS = z.object({
   }),
   strict: flag('service', z._default(yesOrNo, false), { about: 'reject undocumented body fields' }),
   cors: flag('service', z.prefault(cors, {}), {
-    value: 'ORIGINS',
+    value: 'LIST',
     about: 'origins that browsers may call from, separated by commas, or *, or none',
     byDefault: '*; with a seed, pages from this machine',
     read: (given) =>

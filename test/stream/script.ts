@@ -62,3 +62,8 @@ export const finish = (reason = 'stop', index = 0): string =>
 
 /** A short, complete stream. */
 export const RHINE = [text('The '), text('Rhine.'), finish(), DONE].join('');
+
+/** One event, and then silence. */
+export const SILENT = stream(send(text('The ')));
+/** The `streamIdleTimeout` of cases that wait for it, in milliseconds. */
+export const IDLE = 1_000;

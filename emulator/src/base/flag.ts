@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 export interface Flag {
   /** Its heading in the help. */
   group: keyof typeof GROUPS;
-  /** The placeholder after the flag. `FILE` and `DIR` are paths; a switch has none. */
+  /** The placeholder after the flag. `FILE` and `DIR` are paths, a `LIST` is separated by commas; a switch has none. */
   value?: string | undefined;
   /** Its description in the help and the documentation. */
   about: string;

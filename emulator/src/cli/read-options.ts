@@ -139,8 +139,7 @@ function checkedValue(
   label: string,
   within: string[] = [],
 ): unknown {
-  const text =
-    Array.isArray(given) && (isRepeatable || value === 'LIST' || value === 'ORIGINS') ? given.join(',') : given;
+  const text = Array.isArray(given) && (isRepeatable || value === 'LIST') ? given.join(',') : given;
   const parse = read ?? (value === undefined ? toBoolean : String);
   const result = typeof text === 'string' ? parse(text) : text;
   const { error } = z.safeParse(schema, result);

@@ -10,11 +10,7 @@ import {
   type StreamCase,
   untilChunks,
 } from '../bench.js';
-import { RHINE, send, stream, text } from '../script.js';
-
-/** One event, and then silence. */
-const SILENT = stream(send(text('The ')));
-const IDLE = 1_000;
+import { IDLE, RHINE, SILENT, send, stream, text } from '../script.js';
 
 /** Cases about leaving, closing and aborting streams. */
 export const leavingCases: readonly StreamCase[] = [

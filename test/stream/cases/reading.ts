@@ -10,11 +10,21 @@ import {
   type StreamCase,
   untilChunks,
 } from '../bench.js';
-import { chunk, DONE, END, event, finish, RHINE, type Step, send, stream, text, WAIT } from '../script.js';
-
-/** One event, and then silence. */
-const SILENT = stream(send(text('The ')));
-const IDLE = 1_000;
+import {
+  chunk,
+  DONE,
+  END,
+  event,
+  finish,
+  IDLE,
+  RHINE,
+  SILENT,
+  type Step,
+  send,
+  stream,
+  text,
+  WAIT,
+} from '../script.js';
 
 /** The state of a promise after all ready work has run. */
 async function stateOf(bench: Bench, promise: Promise<unknown>): Promise<string> {
