@@ -35,16 +35,19 @@ export function draft({ role, content }: ChatMessage): Draft {
 
 drafts.value = [draft({ role: 'user', content: '' })];
 
+let choices = 0;
+
 /**
  * Loads the messages of a conversation, or its context with the newest messages. Keeps the user's question as the last
- * draft.
+ * draft. Until all is there nothing changes, so that what is sent is what is shown.
  */
 export async function loadConversation(id: string, as: Source): Promise<void> {
+  choices += 1;
+  const choice = choices;
+  const conversation = await ask<InspectedConversation>('GET', conversationPath(id, '/context'));
+  if (choice !== choices) return; // the user has chosen again
   conversationId.value = id;
   source.value = as;
-  const conversation = await ask<InspectedConversation>('GET', conversationPath(id, '/context'));
-  // The user may have chosen another one meanwhile.
-  if (conversationId.value !== id || source.value !== as) return;
   const question = drafts.value.at(-1);
   const last = question?.role === 'user' ? question : draft({ role: 'user', content: '' });
   drafts.value = [...messagesOf(conversation, as).map(draft), last];
@@ -52,6 +55,7 @@ export async function loadConversation(id: string, as: Source): Promise<void> {
 
 /** Leaves the conversation, but keeps the question. */
 export function leaveConversation(): void {
+  choices += 1;
   conversationId.value = '';
   const question = drafts.value.at(-1);
   drafts.value = [question?.role === 'user' ? question : draft({ role: 'user', content: '' })];

@@ -74,8 +74,9 @@ function FromConversation() {
   const [isOpen, setOpen] = useState(false);
   const asked = route.value.id;
   useEffect(() => {
+    if (asked === '') return;
     setOpen(false);
-    if (asked !== '' && asked !== conversationId.value) void act(() => loadConversation(asked, source.value));
+    if (asked !== conversationId.value) void act(() => loadConversation(asked, source.value));
   }, [asked]);
   const leave = (): void => {
     leaveConversation();
