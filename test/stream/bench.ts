@@ -7,16 +7,9 @@ import {
   type GatewayClientOptions,
 } from 'context-gateway';
 import { expect } from 'vitest';
-import type { Runtime } from '../../src/base/runtime.js';
 import type { RequestOptions } from '../../src/index.js';
-import type { Report, Script } from './script.js';
-
-/** A clock that the test advances. */
-export interface Time extends Runtime {
-  advance(ms: number): Promise<void>;
-  /** The number of pending timers. */
-  readonly pending: number;
-}
+import type { ManualRuntime } from '../helpers/manual-runtime.js';
+import { IDLE, PARAMS, type Report, type Script } from './script.js';
 
 /** Options of a client whose streams have another form. */
 export function decoding(decodeChunk: DecodeChunk): GatewayClientOptions {
@@ -41,24 +34,33 @@ export interface StreamCase {
   readonly run: (bench: Bench) => Promise<void>;
 }
 
+/** A case. `setup` may be only what the server answers. */
+export function check(
+  title: string,
+  setup: Script | Omit<StreamCase, 'title' | 'run'>,
+  run: StreamCase['run'],
+): StreamCase {
+  return { title, run, ...('answers' in setup ? setup : { answers: setup }) };
+}
+
 /** What a case works with: a client, a clock and a scripted server. */
 export class Bench {
-  readonly time: Time;
+  readonly time: ManualRuntime;
   readonly client: GatewayClient;
   readonly #address: string;
 
-  private constructor(server: string, id: string, options: GatewayClientOptions, time: Time) {
+  private constructor(server: string, id: string, options: GatewayClientOptions, time: ManualRuntime) {
     this.#address = `${server}/${id}`;
     this.time = time;
-    const given = { baseURL: this.#address, apiKey: 'svc_pk_test', maxRetries: 0, ...options };
-    this.client = new GatewayClient(given, undefined, time);
+    const usual = { apiKey: 'svc_pk_test', maxRetries: 0, streamIdleTimeout: IDLE };
+    this.client = new GatewayClient({ ...usual, ...options, baseURL: this.#address }, undefined, time);
   }
 
   static async start(
     server: string,
     answers: StreamCase['answers'],
     options: GatewayClientOptions,
-    time: Time,
+    time: ManualRuntime,
   ): Promise<Bench> {
     const body = JSON.stringify([answers].flat());
     const id = await (await fetch(`${server}/scripts`, { method: 'PUT', body })).text();
@@ -67,12 +69,13 @@ export class Bench {
 
   /** Requests the stream. */
   open(options?: RequestOptions): APIPromise<ChatCompletionStream> {
-    const params = {
-      model: 'atlas-small',
-      messages: [{ role: 'user', content: 'Name a river.' }],
-      stream: true,
-    } as const;
-    return this.client.chat.completions.create(params, options);
+    return this.client.chat.completions.create(PARAMS, options);
+  }
+
+  /** Requests the stream and reads it to its end. */
+  async read(options?: RequestOptions) {
+    const stream = await this.open(options);
+    return { stream, ...(await readAll(stream)) };
   }
 
   /** Lets the server continue after its next wait. */
@@ -82,6 +85,12 @@ export class Bench {
 
   async report(): Promise<Report> {
     return (await fetch(`${this.#address}/report`)).json() as Promise<Report>;
+  }
+
+  /** Fires the timers of this delay as soon as one is set, however long the bytes before it take on their way. */
+  async timerFires(ms: number): Promise<void> {
+    while (!this.time.delays.includes(ms)) await new Promise((resolve) => setTimeout(resolve, 2));
+    await this.time.advance(ms);
   }
 
   /** Waits until no connection that carried the stream is open. If one stays open, the test times out. */
