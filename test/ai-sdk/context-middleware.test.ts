@@ -1,9 +1,9 @@
 import * as ai from 'ai';
-import { MockLanguageModelV4 } from 'ai/test';
-import type { ChatMessage } from 'context-gateway';
-import { contextMiddleware } from 'context-gateway/ai-sdk';
+import { type ChatMessage, extended } from 'context-gateway';
+import { contextMiddleware, createAiSdkProvider } from 'context-gateway/ai-sdk';
 import type { BuiltPrompt, Conversation } from 'context-gateway/conversation';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { settled } from '../helpers/manual-runtime.js';
 import { failureOf } from '../helpers/service.js';
 import { emulatedService } from '../helpers/world.js';
 import { majors } from './majors.js';
@@ -30,43 +30,26 @@ describe.each(majors)('$name', ({ name, ai, createProvider }) => {
       middleware: contextMiddleware(conversation),
     });
   const prompt = 'What is red?';
+  const asked = { role: 'user' as const, content: prompt };
 
-  test('inserts the context for the last question right after the instructions', async () => {
-    const messages = [
-      { role: 'assistant' as const, content: 'Hello!' },
-      { role: 'user' as const, content: 'Hello.' },
-      { role: 'user' as const, content: prompt },
-    ];
+  test('sends the context after the instructions, the newest messages that fit, and what was recalled before the input', async () => {
+    const recalled = { role: 'user', content: 'Earlier: the lock is blue.' };
+    buildMessages.mockResolvedValue(built({ context: background, recalled, start: 2 }));
+    const earlier = ['One.', 'Two.', 'Three.', 'Four.'].map((content, i) => ({
+      role: i % 2 === 1 ? ('user' as const) : ('assistant' as const),
+      content,
+    }));
     const abortSignal = new AbortController().signal;
-    const { text } = await ai.generateText({ model: model(), system: 'Be short.', messages, abortSignal });
+    await ai.generateText({ model: model(), system: 'Be short.', messages: [...earlier, asked], abortSignal });
 
-    expect(text).toBe('Background: the key is red.');
-    expect(sentMessages()).toEqual([{ role: 'system', content: 'Be short.' }, background, ...messages]);
-    expect(buildMessages).toHaveBeenCalledExactlyOnceWith([{ role: 'user', content: prompt }], {
+    const instructions = { role: 'system', content: 'Be short.' };
+    expect(sentMessages()).toEqual([instructions, background, ...earlier.slice(2), recalled, asked]);
+    expect(buildMessages).toHaveBeenCalledExactlyOnceWith([asked], {
       instructions: 'Be short.',
-      messages: messages.slice(0, 2),
+      messages: earlier,
       signal: expect.any(AbortSignal),
       max_tokens: undefined,
     });
-  });
-
-  test('sends the newest messages that fit, and what was recalled right before the input', async () => {
-    const recalled = { role: 'user', content: 'Earlier: the lock is blue.' };
-    buildMessages.mockResolvedValue(built({ context: background, recalled, start: 2 }));
-    const messages = ['One.', 'Two.', 'Three.', 'Four.', prompt].map((content, i) => ({
-      role: i % 2 === 0 ? ('user' as const) : ('assistant' as const),
-      content,
-    }));
-
-    await ai.generateText({ model: model(), system: 'Be short.', messages });
-
-    expect(sentMessages()).toEqual([
-      { role: 'system', content: 'Be short.' },
-      background,
-      ...messages.slice(2, 4),
-      recalled,
-      messages.at(-1),
-    ]);
   });
 
   test('sends the names of users in front of their messages, as in what is recalled', async () => {
@@ -97,7 +80,6 @@ describe.each(majors)('$name', ({ name, ai, createProvider }) => {
       content: [{ type: 'tool-result' as const, toolCallId: id, toolName: 'look', output: output as never }],
     },
   ];
-  const asked = { role: 'user' as const, content: prompt };
 
   test('counts an image that a tool returns as a file, not as text', async () => {
     const [type] = name === 'ai 5' ? ['media'] : ['image-data'];
@@ -145,20 +127,21 @@ describe.each(majors)('$name', ({ name, ai, createProvider }) => {
     expect(compactWhenDue.mock.calls).toEqual([[sent], [expect.toBeOneOf([sent, undefined])]]);
   });
 
-  test('calls compactWhenDue() when a reply breaks off', async () => {
-    const headers = { 'x-emulator-fault': 'error=3' };
-    await ai.streamText({ model: model(), prompt, headers, onError: () => {} }).consumeStream();
+  test.each([
+    ['error=3', 'a reply breaks off', 1],
+    ['503', 'the request fails', 0],
+  ])('after %s, when %s, compactWhenDue() was called %i times', async (fault, _, times) => {
+    const options = { headers: { 'x-emulator-fault': fault }, maxRetries: 0, onError: () => {} };
+    await ai.streamText({ model: model(), prompt, ...options }).consumeStream();
 
-    expect(compactWhenDue).toHaveBeenCalledTimes(1);
+    expect(compactWhenDue).toHaveBeenCalledTimes(times);
   });
 
   test('calls compactWhenDue() when the reader cancels, and ends the request', async () => {
-    const headers = { 'x-emulator-fault': 'cut=3:stall' };
-    const options = {
-      prompt: [{ role: 'user' as const, content: [{ type: 'text' as const, text: prompt }] }],
-      headers,
-    };
-    const { stream } = await model().doStream(options);
+    const { stream } = await model().doStream({
+      prompt: [{ role: 'user', content: [{ type: 'text', text: prompt }] }],
+      headers: { 'x-emulator-fault': 'cut=3:stall' },
+    });
     const reader = stream.getReader();
     for (let type = ''; type !== 'text-delta'; ) type = (await reader.read()).value?.type ?? 'text-delta';
     const pending = reader.read();
@@ -167,13 +150,6 @@ describe.each(majors)('$name', ({ name, ai, createProvider }) => {
     expect(await pending).toMatchObject({ done: true });
     await vi.waitFor(() => expect(service.last.outcome).toBe('aborted'), { timeout: 30_000 });
     expect(compactWhenDue).toHaveBeenCalledTimes(1);
-  });
-
-  test('does not call compactWhenDue() if the request fails', async () => {
-    const headers = { 'x-emulator-fault': '503' };
-    await ai.streamText({ model: model(), prompt, headers, maxRetries: 0, onError: () => {} }).consumeStream();
-
-    expect(compactWhenDue).not.toHaveBeenCalled();
   });
 });
 
@@ -202,31 +178,45 @@ describe('the middleware with a model of another provider', () => {
     expect(compactWhenDue.mock.calls).toEqual([[expected], [expected]]);
   });
 
-  const usage = {
-    inputTokens: { total: 5, noCache: 5, cacheRead: 0, cacheWrite: 0 },
-    outputTokens: { total: 7, text: 7, reasoning: 0 },
-  };
-  const call = { type: 'tool-call' as const, toolCallId: 't1', toolName: 'look', input: '{}' };
-  const finish = {
-    stop: { unified: 'stop', raw: 'stop' },
-    tools: { unified: 'tool-calls', raw: 'tool_calls' },
-  } as const;
+  const wrapped = async (stream: ReadableStream) =>
+    (await contextMiddleware(conversation).wrapStream({ params, doStream: async () => ({ stream }) })).stream;
 
-  test('inserts the context for the question of the user into every step of a turn with tools', async () => {
-    const inner = new MockLanguageModelV4({
-      doGenerate: [
-        { content: [{ type: 'text', text: 'Let me look.' }, call], finishReason: finish.tools, usage, warnings: [] },
-        { content: [{ type: 'text', text: 'It is red.' }], finishReason: finish.stop, usage, warnings: [] },
-      ],
-    });
-    const model = ai.wrapLanguageModel({ model: inner, middleware: contextMiddleware(conversation) });
-    const look = ai.tool({ inputSchema: ai.jsonSchema({ type: 'object' }), execute: () => 'red' });
+  test('calls compactWhenDue() once if the reader cancels while it waits', async () => {
+    const reader = (await wrapped(new ReadableStream())).getReader();
+    const pending = reader.read();
+    await settled();
 
-    await ai.generateText({ model, prompt: 'What is red?', tools: { look }, stopWhen: ai.stepCountIs(2) });
+    await reader.cancel();
 
-    const [first, second] = buildMessages.mock.calls.map(([input]) => input as { role: string; content: string }[]);
-    expect(first).toEqual([{ role: 'user', content: 'What is red?' }]);
-    expect(second?.map(({ role }) => role)).toEqual(['user', 'assistant', 'assistant']);
-    expect(second?.at(-1)?.content).toContain('tool-result');
+    expect(await pending).toMatchObject({ done: true });
+    await settled();
+    expect(compactWhenDue).toHaveBeenCalledTimes(1);
   });
+
+  test('calls compactWhenDue() if the stream fails', async () => {
+    const stream = await wrapped(new ReadableStream({ pull: () => Promise.reject(new Error('gone')) }));
+
+    expect(await failureOf(stream.getReader().read())).toMatchObject({ message: 'gone' });
+    expect(compactWhenDue).toHaveBeenCalledTimes(1);
+  });
+});
+
+test('inserts the context for the question of the user into every step of a turn with tools', async () => {
+  service.emulator.chat.on('red', 'It is red.');
+  service.emulator.chat.on('red', {
+    content: 'Let me look.',
+    tool_calls: [{ function: { name: 'look', arguments: {} } }],
+  });
+  const model = ai.wrapLanguageModel({
+    model: createAiSdkProvider(service.gateway(), { completions: extended })('atlas-small'),
+    middleware: contextMiddleware(conversation),
+  });
+  const look = ai.tool({ inputSchema: ai.jsonSchema({ type: 'object' }), execute: () => 'red' });
+
+  await ai.generateText({ model, prompt: 'What is red?', tools: { look }, stopWhen: ai.stepCountIs(2) });
+
+  const [first, second] = buildMessages.mock.calls.map(([input]) => input as { role: string; content: string }[]);
+  expect(first).toEqual([{ role: 'user', content: 'What is red?' }]);
+  expect(second?.map(({ role }) => role)).toEqual(['user', 'assistant', 'assistant']);
+  expect(second?.at(-1)?.content).toContain('tool-result');
 });

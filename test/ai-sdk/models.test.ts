@@ -1,8 +1,8 @@
-import { AISDKError, APICallError, NoSuchModelError, type ToolSet, UnsupportedFunctionalityError } from 'ai';
+import { AISDKError, APICallError, type ToolSet, UnsupportedFunctionalityError } from 'ai';
 import { APIAbortError, ConfigurationError, StreamError } from 'context-gateway';
 import { createAiSdkProvider } from 'context-gateway/ai-sdk';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { failureOf } from '../helpers/service.js';
+import { failureOf, gatewayAt } from '../helpers/service.js';
 import { emulatedService } from '../helpers/world.js';
 import { majors } from './majors.js';
 
@@ -61,11 +61,14 @@ describe.each(majors)('$name', ({ ai, specification, createProvider }) => {
     expect(await result.usage).toMatchObject({ inputTokens: 13, outputTokens: 5, totalTokens: 18 });
   });
 
-  test('sends only the documented parameters, and joins the text parts of a message', async () => {
+  const tools: ToolSet = { look: { inputSchema: ai.jsonSchema({ type: 'object' }) } };
+
+  test('sends only the documented parameters, joins the text parts of a message, and warns about all others', async () => {
     const content = ['The key is red.', 'What is red?'].map((text) => ({ type: 'text' as const, text }));
     const messages = [{ role: 'user' as const, content }];
-    const common = { messages, temperature: 0.5, maxOutputTokens: 40, topP: 0.3, seed: 7, stopSequences: ['x'] };
-    await ai.generateText({ model: model(), system: 'Be short.', ...common });
+    const sent = { model: model(), system: 'Be short.', messages, temperature: 0.5, maxOutputTokens: 40 };
+    const settings = { topP: 0.3, topK: 5, presencePenalty: 1, frequencyPenalty: 1, stopSequences: ['x'], seed: 7 };
+    const { warnings = [] } = await ai.generateText({ ...sent, tools, ...settings });
 
     expect(JSON.parse(service.last.body ?? '')).toEqual({
       model: 'atlas-small',
@@ -77,26 +80,17 @@ describe.each(majors)('$name', ({ ai, specification, createProvider }) => {
       max_tokens: 40,
       stream: false,
     });
-  });
-
-  test('warns about every setting that it does not send', async () => {
-    const settings = { topP: 0.3, topK: 5, presencePenalty: 1, frequencyPenalty: 1, stopSequences: ['x'], seed: 7 };
-    const tools: ToolSet = { look: { inputSchema: ai.jsonSchema({ type: 'object' }) } };
-    const { warnings } = await ai.generateText({ model: model(), prompt, tools, ...settings });
-
-    const features = (warnings ?? []).map((warning) => Object.values(warning)[1]);
+    const features = warnings.map((warning) => Object.values(warning)[1]);
     expect(features.sort()).toEqual([...Object.keys(settings), 'tools'].sort());
-    for (const warning of warnings ?? []) {
-      expect(warning.type).toBe(specification === 'v2' ? 'unsupported-setting' : 'unsupported');
-      expect(warning).toHaveProperty(
-        'details',
-        'The API does not document it. It was not sent. To send it, pass completions: extended to createAiSdkProvider.',
-      );
-    }
+    for (const warning of warnings)
+      expect(warning).toMatchObject({
+        type: specification === 'v2' ? 'unsupported-setting' : 'unsupported',
+        details:
+          'The API does not document it. It was not sent. To send it, pass completions: extended to createAiSdkProvider.',
+      });
   });
 
   test('rejects a required tool, because the model cannot call it', async () => {
-    const tools: ToolSet = { look: { inputSchema: ai.jsonSchema({ type: 'object' }) } };
     const error = await failureOf(ai.generateText({ model: model(), prompt, tools, toolChoice: 'required' }));
 
     expect(error).toSatisfy(UnsupportedFunctionalityError.isInstance);
@@ -119,16 +113,14 @@ describe.each(majors)('$name', ({ ai, specification, createProvider }) => {
     const error = await failureOf(ai.generateText({ model: model('no-such-model'), prompt }));
 
     expect(error).toSatisfy(APICallError.isInstance);
-    const { statusCode, url, responseBody, responseHeaders, isRetryable, data, cause } = error as APICallError;
-    expect({ statusCode, url, isRetryable }).toEqual({
-      statusCode: 404,
-      url: '/v1/chat/completions',
-      isRetryable: false,
+    const { responseBody, data } = error as APICallError;
+    expect(error).toMatchObject({
+      ...{ statusCode: 404, url: '/v1/chat/completions', isRetryable: false },
+      data: { error: { code: 'model_not_found', param: 'model' } },
+      responseHeaders: { 'x-ratelimit-limit': '1000', 'x-request-id': expect.any(String) },
+      cause: { name: 'NotFoundError', code: 'model_not_found' },
     });
-    expect(JSON.parse(responseBody ?? '')).toMatchObject({ error: { code: 'model_not_found', param: 'model' } });
-    expect(data).toEqual(JSON.parse(responseBody ?? ''));
-    expect(responseHeaders).toMatchObject({ 'x-ratelimit-limit': '1000', 'x-request-id': expect.any(String) });
-    expect(cause).toMatchObject({ name: 'NotFoundError', code: 'model_not_found' });
+    expect(JSON.parse(responseBody ?? '')).toEqual(data);
     expect(emulator.requests).toHaveLength(1);
   });
 
@@ -177,29 +169,19 @@ describe.each(majors)('$name', ({ ai, specification, createProvider }) => {
     await vi.waitFor(() => expect(service.last.outcome).toBe('aborted'), { timeout: 30_000 });
   });
 
-  const callOptions = {
-    prompt: [{ role: 'user', content: [{ type: 'text', text: prompt }] }],
-    headers: fault('cut=3:stall'),
-  };
-
   test('an aborted doStream() rejects its reader instead of sending an error part', async () => {
     const controller = new AbortController();
-    const { stream } = await model().doStream({ ...callOptions, abortSignal: controller.signal });
+    const { stream } = await model().doStream({
+      prompt: [{ role: 'user', content: [{ type: 'text', text: prompt }] }],
+      headers: fault('cut=3:stall'),
+      abortSignal: controller.signal,
+    });
     const reader = stream.getReader();
     await reader.read();
     const next = reader.read();
     controller.abort();
 
     expect(await failureOf(next.then(() => reader.read()).then(() => reader.read()))).toBeInstanceOf(APIAbortError);
-  });
-
-  test('a reader that cancels aborts the request', async () => {
-    const { stream } = await model().doStream(callOptions);
-    const reader = stream.getReader();
-    await reader.read();
-    await reader.cancel();
-
-    await vi.waitFor(() => expect(service.last.outcome).toBe('aborted'), { timeout: 30_000 });
   });
 
   test('an error inside a stream comes after the text, and text-end follows', async () => {
@@ -241,8 +223,9 @@ describe.each(majors)('$name', ({ ai, specification, createProvider }) => {
     const registry = ai.createProviderRegistry({ svc });
 
     expect(registry.languageModel('svc:atlas-small').modelId).toBe('atlas-small');
+    const isKnown = (error: unknown) => ai.NoSuchModelError.isInstance(error) && AISDKError.isInstance(error);
     for (const kind of ['embeddingModel', 'textEmbeddingModel', 'imageModel'] as const)
-      expect(() => svc[kind]('atlas-small')).toThrow(NoSuchModelError);
+      expect(() => svc[kind]('atlas-small')).toThrow(expect.toSatisfy(isKnown));
   });
 });
 
@@ -266,32 +249,27 @@ describe.each(majors)('$name, when the service is busy', ({ ai, createProvider }
     expect(emulator.requests).toHaveLength(2);
   });
 
-  const busyFor = (retryAfter: number, status: 429 | 503 = 429) =>
+  const busyFor = (retryAfter: number) =>
     emulator.faults.add({
       match: { path: '/v1/chat/*' },
-      respond: { status, headers: { 'retry-after': String(retryAfter) } },
+      respond: { status: 429, headers: { 'retry-after': String(retryAfter) } },
       times: 5,
     });
 
   test.each([
-    { status: 429, retryAfter: 60, because: 'the AI SDK ignores waits of 60 s and more' },
-    { status: 503, retryAfter: 90, because: 'the AI SDK ignores waits of 60 s and more' },
-    { status: 429, retryAfter: 30, maxRetryAfter: 29_000, because: 'the wait exceeds maxRetryAfter' },
-    { status: 429, retryAfter: 90, maxRetryAfter: 120_000, because: 'the AI SDK ignores waits of 60 s and more' },
-  ] as const)(
-    'a $status that asks for $retryAfter s fails at once, because $because',
-    async ({ status, retryAfter, because: _, ...options }) => {
-      busyFor(retryAfter, status);
+    { retryAfter: 60, maxRetryAfter: 120_000, because: 'the AI SDK ignores waits of 60 s and more' },
+    { retryAfter: 30, maxRetryAfter: 29_000, because: 'the wait exceeds maxRetryAfter' },
+  ])('a 429 that asks for $retryAfter s fails at once, because $because', async ({ retryAfter, maxRetryAfter }) => {
+    busyFor(retryAfter);
 
-      const gateway = service.gateway({ fetch: emulator.fetch, pacing: false, ...options });
-      const model = createProvider(gateway)('atlas-small');
-      const error = await failureOf(ai.generateText({ model, prompt })); // no timer has passed
+    const gateway = service.gateway({ fetch: emulator.fetch, pacing: false, maxRetryAfter });
+    const model = createProvider(gateway)('atlas-small');
+    const error = await failureOf(ai.generateText({ model, prompt })); // no timer has passed
 
-      expect(error).toMatchObject({ name: 'AI_APICallError', isRetryable: false, cause: { status, sent: 'no' } });
-      expect(error).toHaveProperty('cause.retryAfter', retryAfter * 1_000);
-      expect(emulator.requests).toHaveLength(1);
-    },
-  );
+    const cause = { status: 429, sent: 'no', retryAfter: retryAfter * 1_000 };
+    expect(error).toMatchObject({ name: 'AI_APICallError', isRetryable: false, cause });
+    expect(emulator.requests).toHaveLength(1);
+  });
 
   test('a wait that the client does not queue for fails at once, and nothing is sent', async () => {
     busyFor(30);
@@ -326,26 +304,16 @@ test('ai 6 and 7 accept the default specification without a warning, and an olde
 test.each([
   { gateway: undefined, options: {}, message: 'takes a client: createAiSdkProvider(new GatewayClient(' },
   { gateway: service.gateway, options: {}, message: 'takes a client' },
-])('createAiSdkProvider($gateway) throws, and says how to create a provider', ({ gateway, options, message }) => {
+  {
+    gateway: gatewayAt(),
+    options: { specification: 'v1' as never },
+    message: "specification must be 'v2' (for ai 5), 'v3' (for ai 6 and 7) or 'v4' (for ai 7).",
+  },
+])('createAiSdkProvider($gateway, $options) throws, and says what it takes', ({ gateway, options, message }) => {
   const make = () => createAiSdkProvider(gateway as never, options);
 
   expect(make).toThrow(ConfigurationError);
   expect(make).toThrow(message);
-});
-
-test('an unknown specification is rejected, and the error lists the valid ones', () => {
-  const make = () => createAiSdkProvider(service.gateway(), { specification: 'v1' as never });
-
-  expect(make).toThrow("specification must be 'v2' (for ai 5), 'v3' (for ai 6 and 7) or 'v4' (for ai 7).");
-});
-
-test('errors are recognised by every version of the AI SDK', async () => {
-  const { embeddingModel } = createAiSdkProvider(service.gateway());
-  for (const { ai } of majors) {
-    expect(() => embeddingModel('m')).toThrow(
-      expect.toSatisfy((error) => ai.NoSuchModelError.isInstance(error) && AISDKError.isInstance(error)),
-    );
-  }
 });
 
 /** Waits until everything that needs no timer has happened. */

@@ -1,8 +1,9 @@
-import { extended, GatewayClient } from 'context-gateway';
+import { extended } from 'context-gateway';
 import { createAiSdkProvider } from 'context-gateway/ai-sdk';
 import { expect, test } from 'vitest';
 import { completion } from '../helpers/samples.js';
-import { BASE, KEY } from '../helpers/service.js';
+import { gatewayAt } from '../helpers/service.js';
+import { partsOf } from './parts.js';
 
 const IMAGE = 'iVBORw0KGgo';
 type Prompt = Parameters<ReturnType<ReturnType<typeof createAiSdkProvider>>['doGenerate']>[0]['prompt'];
@@ -25,8 +26,8 @@ function modelOf(reply: object) {
     const events = chunks.map((one) => `data: ${JSON.stringify({ id: 'c', choices: [one] })}\n\n`);
     return new Response(`${events.join('')}data: [DONE]\n\n`, { headers: { 'content-type': 'text/event-stream' } });
   };
-  const gateway = new GatewayClient({ baseURL: BASE, apiKey: KEY, fetch });
-  const model = createAiSdkProvider(gateway, { specification: 'v3', completions: extended })('atlas-small');
+  const options = { specification: 'v3', completions: extended } as const;
+  const model = createAiSdkProvider(gatewayAt({ fetch }), options)('atlas-small');
   return { model, sent };
 }
 
@@ -47,9 +48,7 @@ test.each(['reasoning_content', 'reasoning'])('%s of a reply is its reasoning, w
   const { model } = modelOf({ [name]: 'The lamp| is red.', content: 'Red.' });
 
   const { content } = await model.doGenerate({ prompt: [asked('Which?')] });
-  const parts: { type: string }[] = [];
-  const reader = (await model.doStream({ prompt: [asked('Which?')] })).stream.getReader();
-  for (let step = await reader.read(); !step.done; step = await reader.read()) parts.push(step.value);
+  const parts = await partsOf((await model.doStream({ prompt: [asked('Which?')] })).stream);
 
   expect(content).toEqual([
     { type: 'reasoning', text: 'The lamp| is red.' },
@@ -76,32 +75,28 @@ test('the reasoning before a call of a tool is sent back with its result, and no
   expect(sent.map((messages) => messages[1]?.reasoning_content)).toEqual(['I must look.', undefined]);
 });
 
+/** What is sent of the result of a tool, and the warnings. */
+async function sentOf(...value: object[]) {
+  const { model, sent } = modelOf({ content: 'Red.' });
+  const output = result('t1', { type: 'content', value: [{ type: 'text', text: 'The tool says:' }, ...value] });
+  const { warnings } = await model.doGenerate({ prompt: [asked('Which?'), called('t1'), output] });
+  return { content: sent[0]?.at(-1)?.content, warnings };
+}
+
 test.each([
   { type: 'media', data: IMAGE, mediaType: 'image/png' },
   { type: 'image-data', data: IMAGE, mediaType: 'image/png' },
-  { type: 'file-data', data: IMAGE, mediaType: 'image/png' },
   { type: 'file', data: { type: 'data', data: IMAGE }, mediaType: 'image/png' },
   { type: 'image-url', url: 'https://a.test/x.png' },
 ])('an image that a tool returns is sent as one: $type', async (part) => {
-  const { model, sent } = modelOf({ content: 'Red.' });
-  const output = { type: 'content', value: [{ type: 'text', text: 'The screen:' }, part] };
+  const image = { type: 'image_url', image_url: { url: part.url ?? `data:image/png;base64,${IMAGE}` } };
 
-  const { warnings } = await model.doGenerate({ prompt: [asked('Which?'), called('t1'), result('t1', output)] });
-
-  expect(sent[0]?.at(-1)?.content).toEqual([
-    { type: 'text', text: 'The screen:' },
-    { type: 'image_url', image_url: { url: part.url ?? `data:image/png;base64,${IMAGE}` } },
-  ]);
-  expect(warnings).toEqual([]);
+  expect(await sentOf(part)).toEqual({ content: [{ type: 'text', text: 'The tool says:' }, image], warnings: [] });
 });
 
 test('a file that a tool returns and the form does not allow is left out, with a warning', async () => {
-  const { model, sent } = modelOf({ content: 'Red.' });
-  const zip = { type: 'file-data', data: 'UEsDBA', mediaType: 'application/zip' };
-  const output = { type: 'content', value: [{ type: 'text', text: 'The archive:' }, zip] };
-
-  const { warnings } = await model.doGenerate({ prompt: [asked('Which?'), called('t1'), result('t1', output)] });
-
-  expect(sent[0]?.at(-1)?.content).toBe('The archive:\n[application/zip]');
-  expect(warnings).toMatchObject([{ type: 'unsupported', feature: 'application/zip of a tool' }]);
+  expect(await sentOf({ type: 'file-data', data: 'UEsDBA', mediaType: 'application/zip' })).toMatchObject({
+    content: 'The tool says:\n[application/zip]',
+    warnings: [{ type: 'unsupported', feature: 'application/zip of a tool' }],
+  });
 });

@@ -13,15 +13,6 @@ const delta = (id: string, text: string) => ({ type: 'tool-input-delta', id, del
 
 test.each<{ because: string; deltas: ToolCallDelta[]; parts: object[] }>([
   {
-    because: 'the id, the name and the input come one after the other',
-    deltas: [
-      { index: 0, id: 'c1', function: null },
-      { index: 0, function: { name: 'tide' } },
-      { index: 0, id: null, function: { arguments: '{}' } },
-    ],
-    parts: [start('c1', 'tide'), delta('c1', '{}'), ...call('c1', 'tide', '{}')],
-  },
-  {
     because: 'some input comes before the name',
     deltas: [
       { index: 0, id: 'c1', function: { arguments: '{"a"' } },
@@ -43,19 +34,17 @@ test.each<{ because: string; deltas: ToolCallDelta[]; parts: object[] }>([
     ],
   },
   {
-    because: 'the name comes in pieces, and a call without input has an empty object',
+    because: 'the id, the name in pieces and the input come one by one, and a call without input has an empty object',
     deltas: [
       { index: 0, id: 'c1', function: { name: 'a', arguments: '' } },
-      { index: 1, id: 'c2', function: { name: 'wind_' } },
+      { index: 1, id: 'c2', function: null },
+      { index: 1, function: { name: 'wind_' } },
       { index: 1, function: { name: 'speed' } },
-      { index: 1, function: { arguments: '[]' } },
+      { index: 1, id: null, function: { arguments: '[]' } },
     ],
     parts: [
-      start('c2', 'wind_speed'),
-      delta('c2', '[]'),
-      start('c1', 'a'),
-      ...call('c1', 'a', '{}'),
-      ...call('c2', 'wind_speed', '[]'),
+      ...[start('c2', 'wind_speed'), delta('c2', '[]'), start('c1', 'a')],
+      ...[...call('c1', 'a', '{}'), ...call('c2', 'wind_speed', '[]')],
     ],
   },
   {

@@ -1,10 +1,13 @@
 import { tool } from 'ai';
-import { ConfigurationError, extended, GatewayClient, ResponseValidationError } from 'context-gateway';
+import { extended, ResponseValidationError } from 'context-gateway';
 import { createAiSdkProvider } from 'context-gateway/ai-sdk';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
+import { completion } from '../helpers/samples.js';
+import { gatewayAt } from '../helpers/service.js';
 import { emulatedService } from '../helpers/world.js';
 import { majors } from './majors.js';
+import { partsOf } from './parts.js';
 
 const service = emulatedService({});
 const { emulator } = service;
@@ -13,7 +16,8 @@ const called = { function: { name: 'weather', arguments: { location: 'San Franci
 const lastBody = () => JSON.parse(service.last.body ?? '');
 
 describe.each(majors)('$name with completions: extended', ({ ai, specification }) => {
-  const model = () => createAiSdkProvider(service.gateway(), { specification, completions: extended })('atlas-small');
+  const model = () =>
+    createAiSdkProvider(service.gateway(), { specification, completions: extended })('atlas-small') as never;
   // The tool of the AI SDK's own guide.
   const weather = tool({
     description: 'Get the weather in a location',
@@ -25,7 +29,7 @@ describe.each(majors)('$name with completions: extended', ({ ai, specification }
     emulator.chat.on('weather', 'It is 72 degrees.');
     emulator.chat.on('weather', { content: 'I look.', tool_calls: [called] });
     const result = await ai.generateText({
-      model: model() as never,
+      model: model(),
       tools: { weather },
       prompt,
       stopWhen: ai.stepCountIs(5),
@@ -64,7 +68,7 @@ describe.each(majors)('$name with completions: extended', ({ ai, specification }
   test('streamText streams the input of a tool, and continues with its result', async () => {
     emulator.chat.on('weather', 'It is 72 degrees.');
     emulator.chat.on('weather', { tool_calls: [called] });
-    const result = ai.streamText({ model: model() as never, tools: { weather }, prompt, stopWhen: ai.stepCountIs(5) });
+    const result = ai.streamText({ model: model(), tools: { weather }, prompt, stopWhen: ai.stepCountIs(5) });
     const types: string[] = [];
     for await (const part of result.fullStream) types.push(part.type);
 
@@ -82,7 +86,7 @@ describe.each(majors)('$name with completions: extended', ({ ai, specification }
     const schema = z.object({ name: z.string(), ingredients: z.array(z.string()) });
     // In `ai` 5, both have another name.
     const output = ai.Output.object({ schema });
-    const asked = { model: model() as never, prompt: 'A lasagna recipe.', output, experimental_output: output };
+    const asked = { model: model(), prompt: 'A lasagna recipe.', output, experimental_output: output };
     const generated = await ai.generateText(asked);
     const streamed = ai.streamText(asked);
     await streamed.consumeStream();
@@ -107,7 +111,7 @@ describe.each(majors)('$name with completions: extended', ({ ai, specification }
       { type: 'file' as const, data: pdf, mediaType: 'application/pdf', filename: 'a.pdf' },
       { type: 'file' as const, data: wav, mediaType: 'audio/wav' },
     ];
-    await ai.generateText({ model: model() as never, messages: [{ role: 'user', content }] });
+    await ai.generateText({ model: model(), messages: [{ role: 'user', content }] });
 
     expect(lastBody().messages[0].content).toEqual([
       { type: 'text', text: prompt },
@@ -122,7 +126,7 @@ describe.each(majors)('$name with completions: extended', ({ ai, specification }
     emulator.chat.on('weather', { tool_calls: [called] });
     const settings = { topP: 0.3, topK: 5, presencePenalty: 1, frequencyPenalty: 1, stopSequences: ['x'], seed: 7 };
     const { warnings } = await ai.generateText({
-      model: model() as never,
+      model: model(),
       tools: { weather },
       toolChoice: { type: 'tool', toolName: 'weather' },
       prompt,
@@ -147,47 +151,35 @@ describe.each(majors)('$name with completions: extended', ({ ai, specification }
   });
 });
 
+const call = { prompt: [{ role: 'user', content: [{ type: 'text', text: 'x' }] }] };
+const eventsOf = (...chunks: object[]) =>
+  new Response(chunks.map((chunk) => `data: ${JSON.stringify({ ...completion(), ...chunk })}\n\n`).join(''), {
+    headers: { 'content-type': 'text/event-stream' },
+  });
+
 test('a streamed tool call without a name is an error part', async () => {
-  const chunk = (delta: object, finish_reason: string | null) =>
-    `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
-  const events = `${chunk({ tool_calls: [{ index: 0, function: { arguments: '{}' } }] }, null)}${chunk({}, 'tool_calls')}`;
-  const fetch = async () => new Response(events, { headers: { 'content-type': 'text/event-stream' } });
-  const gateway = new GatewayClient({ baseURL: 'https://service.test', apiKey: 'svc_sk_1234567890', fetch });
-  const model = createAiSdkProvider(gateway, { completions: extended })('atlas-small');
-  const { stream } = await model.doStream({ prompt: [{ role: 'user', content: [{ type: 'text', text: 'x' }] }] });
-  const parts: { type: string; error?: unknown }[] = [];
-  for await (const part of stream as unknown as AsyncIterable<{ type: string }>) parts.push(part);
+  const delta = { tool_calls: [{ index: 0, function: { arguments: '{}' } }] };
+  const fetch = async () => eventsOf({ choices: [{ index: 0, delta, finish_reason: 'tool_calls' }] });
+  const model = createAiSdkProvider(gatewayAt({ fetch }), { completions: extended })('atlas-small');
+  const parts = await partsOf((await model.doStream(call)).stream);
 
   expect(parts.find(({ type }) => type === 'error')?.error).toBeInstanceOf(ResponseValidationError);
 });
 
 test('without the option, what a reply has besides the documented fields is neither checked nor read', async () => {
   const message = { role: 'assistant', content: 'Hello', tool_calls: 'none' };
-  const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
-  const facts = { id: 'c', created: 1, model: 'm', usage };
   const choice = { index: 0, finish_reason: 'stop' };
-  const events = `data: ${JSON.stringify({ ...facts, choices: [{ ...choice, delta: message }] })}\n\ndata: [DONE]\n\n`;
   const replies = [
-    Response.json({ ...facts, object: 'chat.completion', choices: [{ ...choice, message }] }),
-    new Response(events, { headers: { 'content-type': 'text/event-stream' } }),
+    Response.json({ ...completion(), choices: [{ ...choice, message }] }),
+    eventsOf({ choices: [{ ...choice, delta: message }] }),
   ];
-  const gateway = new GatewayClient({
-    ...{ baseURL: 'https://service.test', apiKey: 'svc_sk_1234567890', maxRetries: 0 },
-    fetch: async () => replies.shift() ?? Response.error(),
-  });
-  const model = createAiSdkProvider(gateway)('atlas-small');
-  const call = { prompt: [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'x' }] }] };
+  const fetch = async () => replies.shift() ?? Response.error();
+  const model = createAiSdkProvider(gatewayAt({ fetch }))('atlas-small');
 
   const { content } = await model.doGenerate(call);
-  const { stream } = await model.doStream(call);
-  const parts: string[] = [];
-  for await (const part of stream as unknown as AsyncIterable<{ type: string }>) parts.push(part.type);
+  const parts = await partsOf((await model.doStream(call)).stream);
 
   expect(content).toEqual([{ type: 'text', text: 'Hello' }]);
-  expect(parts).toEqual(['stream-start', 'response-metadata', 'text-start', 'text-delta', 'text-end', 'finish']);
-});
-
-test('a bad value of the option is rejected', () => {
-  const options = { completions: true as never };
-  expect(() => createAiSdkProvider(service.gateway(), options)).toThrow(ConfigurationError);
+  const types = ['stream-start', 'response-metadata', 'text-start', 'text-delta', 'text-end', 'finish'];
+  expect(parts.map(({ type }) => type)).toEqual(types);
 });

@@ -36,7 +36,6 @@ export function models(): void {
 /** Type-checked, and never called. */
 export function version5(): void {
   v5.streamText({ model: v2('m'), prompt });
-  v5.generateText({ model: v2('m'), prompt });
   // @ts-expect-error ai 5 accepts only v2, and v3 is the default
   v5.streamText({ model: v3('m'), prompt });
   v5.createProviderRegistry({ svc: v2 });
@@ -45,7 +44,6 @@ export function version5(): void {
 /** Type-checked, and never called. */
 export function version6(): void {
   v6.streamText({ model: v3('m'), prompt });
-  v6.generateText({ model: v3('m'), prompt });
   v6.streamText({ model: v2('m'), prompt });
   // @ts-expect-error ai 6 does not accept v4
   v6.streamText({ model: v4('m'), prompt });
@@ -55,7 +53,6 @@ export function version6(): void {
 /** Type-checked, and never called. */
 export function version7(): void {
   v7.streamText({ model: v4('m'), prompt });
-  v7.generateText({ model: v4('m'), prompt });
   v7.streamText({ model: v3('m'), prompt });
   v7.streamText({ model: v2('m'), prompt });
   v7.createProviderRegistry({ svc: v3, four: v4 });

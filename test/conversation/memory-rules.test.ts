@@ -1,9 +1,9 @@
 import { type ConversationOptions, fitToBudget, memoryStore, sources } from 'context-gateway/conversation';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { failureOf } from '../helpers/service.js';
-import { alone, refusal, user } from './alone.js';
+import { alone, user } from './alone.js';
 import { compacted, decision, memory, metadata, pin, summary } from './samples.js';
-import { cannedContext, chatWorld, smallTalk } from './world.js';
+import { cannedContext, chatWorld, faked, smallTalk } from './world.js';
 
 describe('the memory of a conversation', () => {
   test('recalls whole messages, and only the part that matches of a long one, with its code and tables', async () => {
@@ -21,25 +21,26 @@ describe('the memory of a conversation', () => {
     expect(text.length).toBeLessThan(2000);
   });
 
-  test('finds a message by its date and its speaker', async () => {
-    const { recalledFor } = alone([
-      ...smallTalk(20).map((message) => ({ ...message, createdAt: '2026-05-01T10:00:00Z' })),
-      user('I am nervous.', { createdAt: '2026-05-04T10:00:00Z', name: 'Ingrid' }),
-      ...smallTalk(80, 20).map((message) => ({ ...message, createdAt: '2026-05-09T10:00:00Z' })),
-    ]);
+  test.each([
+    { size: 2900, expected: 2900, how: 'whole' },
+    { size: 3100, expected: 1000, how: 'in part' },
+  ])('recalls a message of $size characters $how, although all of it would fit', async ({ size, expected }) => {
+    const said = 'The lamp is red. '.padEnd(size, 'The weather at sea was calm. ');
+    const { conversation } = alone([user(said), ...smallTalk(800)], { contextWindow: 8000 });
 
-    for (const asked of ['What was said on May 4th?', 'What did Ingrid say?'])
-      expect(await recalledFor(asked)).toContain('[4 May 2026, Ingrid] I am nervous');
+    const { report } = await conversation.buildMessages('Which colour has the lamp?');
+
+    const [recalled] = report.recalled.filter(({ text }) => text.startsWith('The lamp'));
+    expect(recalled?.text.length).toBeGreaterThan(0.9 * expected);
+    expect(recalled?.text.length).toBeLessThanOrEqual(expected);
   });
 
   test('a sentence that was said eight times is one source, but each time it is recalled with its day', async () => {
-    const said = Array.from({ length: 8 }, (_, i) => [
-      user(i % 2 === 0 ? 'I ran the Lisbon loop.' : 'I ran the Lisbon loop!', {
-        createdAt: `2026-05-0${i + 1}T10:00:00Z`,
-      }),
-      ...smallTalk(8, 8 * i),
+    const said = [1, 2, 3, 4, 5, 6, 7, 8].flatMap((day) => [
+      user(`I ran the Lisbon loop${day % 2 ? '.' : '!'}`, { createdAt: `2026-05-0${day}T10:00:00Z` }),
+      ...smallTalk(8, 8 * day),
     ]);
-    const { conversation } = alone([...said.flat(), ...smallTalk(80, 100)], { contextWindow: 2000 });
+    const { conversation } = alone([...said, ...smallTalk(80, 100)], { contextWindow: 2000 });
 
     const { report, recalled } = await conversation.buildMessages('When did I run the Lisbon loop?');
 
@@ -59,16 +60,10 @@ describe('the memory of a conversation', () => {
   });
 
   test('shares the room: newest from a tenth to three, the context an eighth, and recall the rest', async () => {
-    const parts = {
-      memory: Array.from({ length: 100 }, (_, i) => memory('constraint', `c${i}`, `Constraint ${i} of the harbour.`)),
-      summary: summary({ decisions: Array.from({ length: 100 }, (_, i) => decision(`Decision ${i} of the harbour.`)) }),
-    };
-    const { report } = fitToBudget({
-      parts,
-      history: smallTalk(400),
-      input: [user('What about remark number 3?')],
-      budget: 2000,
-    });
+    const constraints = Array.from({ length: 100 }, (_, i) => memory('constraint', `c${i}`, 'Of the harbour.'));
+    const parts = { memory: constraints, summary: summary({ decisions: [decision('Decision of the harbour.')] }) };
+    const input = [user('What about remark number 3?')];
+    const { report } = fitToBudget({ parts, history: smallTalk(400), input, budget: 2000 });
 
     const { context, tail, recalled } = report.tokens;
     expect(tail).toBeGreaterThanOrEqual(0.1 * 2000);
@@ -80,31 +75,25 @@ describe('the memory of a conversation', () => {
   });
 
   test("joins the app's own search by reciprocal rank, and stands alone if that fails or is late", async () => {
-    const history = [
-      user('We sail to Bergen at dawn.', { id: 'dawn' }),
-      ...smallTalk(40),
-      user('The boat leaves from pier three.', { id: 'boat' }),
-      ...smallTalk(60, 40),
-    ];
+    const [dawn, boat] = [user('We sail to Bergen at dawn.', { id: 'dawn' }), user('The boat leaves from pier three.')];
+    const history = [dawn, ...smallTalk(40), boat, ...smallTalk(60, 40)];
     const asked = 'When does the boat leave?';
     const search = vi.fn<NonNullable<ConversationOptions['search']>>(async () => [{ id: 'dawn' }, { id: 'unknown' }]);
     const joined = alone(history, { search });
     expect(await joined.recalledFor(asked)).toMatch(/Bergen at dawn.+pier three/s);
     expect(search).toHaveBeenCalledWith(asked, { limit: expect.any(Number), signal: expect.any(AbortSignal) });
 
-    const errors: unknown[] = [];
-    const onError = (error: unknown) => errors.push(error);
-    const fails = alone(history, { search: () => Promise.reject(new Error('no vectors')), onError });
+    const fails = alone(history, { search: () => Promise.reject(new Error('no vectors')) });
     expect(await fails.recalledFor(asked)).toContain('pier three');
-    expect(errors).toMatchObject([{ message: 'no vectors' }]);
+    expect(fails.errors).toMatchObject([{ message: 'no vectors' }]);
 
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const late = alone(history, { search: () => new Promise(() => {}), onError });
+    faked('timers');
+    const late = alone(history, { search: () => new Promise(() => {}) });
     const found = late.recalledFor(asked);
     await vi.advanceTimersByTimeAsync(2_100);
     vi.useRealTimers();
     expect(await found).toContain('pier three');
-    expect(errors[1]).toMatchObject({ name: 'APITimeoutError' });
+    expect(late.errors).toMatchObject([{ name: 'APITimeoutError' }]);
   });
 
   test('works without a service, with a new object and in contextMessage', async () => {
@@ -113,21 +102,19 @@ describe('the memory of a conversation', () => {
 
     expect((await conversation.contextMessage(asked))?.content).toContain('red lamp');
     expect(JSON.stringify((await conversation.send(asked)).report.recalled)).toContain('red lamp');
-    expect(await failureOf(conversation.compact())).toMatchObject({
-      message: 'compact needs the option context: a ContextClient.',
-    });
+    const message = 'compact needs the option context: a ContextClient.';
+    expect(await failureOf(conversation.compact())).toMatchObject({ message });
   });
 
   test('sends more once it knows the length of a prompt that another client has sent', async () => {
-    const { conversation } = alone(
-      Array.from({ length: 400 }, (_, i) => user(`${i % 5 === 0 ? 'Buoy' : 'Pier'} ${i} gets a lamp of colour ${i}.`)),
-    );
+    const about = (i: number) => user(`${i % 5 === 0 ? 'Buoy' : 'Pier'} ${i} gets a lamp of colour ${i}.`);
+    const { conversation } = alone(Array.from({ length: 400 }, (_, i) => about(i)));
     const build = async () => (await conversation.buildMessages('Which colours do the buoys have?')).chatMessages;
-    const characters = (messages: readonly { content: string }[]) => messages.map((one) => one.content).join('').length;
+    const lengthOf = (messages: object) => JSON.stringify(messages).length;
     const messages = await build();
-    conversation.compactWhenDue({ messages, prompt_tokens: Math.round(characters(messages) / 5) });
+    conversation.compactWhenDue({ messages, prompt_tokens: Math.round(lengthOf(messages) / 6) });
     await conversation.idle();
-    expect(characters(await build())).toBeGreaterThan(1.1 * characters(messages));
+    expect(lengthOf(await build())).toBeGreaterThan(1.1 * lengthOf(messages));
   });
 
   test('gives search results with id, date, score and the text around the hit', async () => {
@@ -140,10 +127,8 @@ describe('the memory of a conversation', () => {
 
     const found = await conversation.search('red lamp', { limit: 2 });
 
-    expect(found).toMatchObject([
-      { id: 'm1', role: 'user', createdAt: '2026-05-03T09:00:00.000Z', text: 'The pier gets a red lamp.' },
-      { id: 'm2' },
-    ]);
+    const short = { role: 'user', createdAt: '2026-05-03T09:00:00.000Z', text: 'The pier gets a red lamp.' };
+    expect(found).toMatchObject([{ id: 'm1', ...short }, { id: 'm2' }]);
     expect(found[1]?.text).toContain('lamp is red');
     expect(found[1]?.text.length).toBeLessThan(1000);
     expect(found[0]?.score).toBeGreaterThan(found[1]?.score ?? 0);
@@ -190,29 +175,23 @@ describe('users who share a conversation', () => {
     expect(JSON.stringify(await store.load('talk'))).not.toMatch(/diabetes|tea/);
   });
 
-  test.each([401, 403, 404])(
-    'a turn fails with %i although another user has read the context before',
-    async (status) => {
-      const world = chatWorld();
-      const store = storeOf();
-      cannedContext(world);
-      await world.open({ store }).send('When does the ferry leave?');
-      world.onRequest(({ url }) => (url.includes('/api/') ? refusal(status) : undefined));
+  test.each([401, 403, 404])('a turn fails with %i although another user has read before', async (status) => {
+    const world = chatWorld();
+    const store = storeOf();
+    cannedContext(world);
+    await world.open({ store }).send('When does the ferry leave?');
+    world.answer('/api/', {}, { status });
 
-      const failure = await failureOf(world.open({ store }).send('And when does it arrive?'));
-
-      expect(failure).toMatchObject({ status });
-    },
-  );
+    expect(await failureOf(world.open({ store }).send('And when does it arrive?'))).toMatchObject({ status });
+  });
 
   test('an object whose user may no longer read the context uses it for no more than one turn', async () => {
     const world = chatWorld();
-    vi.useFakeTimers({ toFake: ['Date'] });
-    onTestFinished(() => void vi.useRealTimers());
+    faked('clock');
     cannedContext(world);
     const conversation = world.open({ store: storeOf() });
     await conversation.send('When does the ferry leave?');
-    world.onRequest(({ url }) => (url.includes('/api/') ? refusal(401) : undefined));
+    world.answer('/api/', {}, { status: 401 });
     vi.advanceTimersByTime(31_000);
 
     await conversation.send('And when does it arrive?'); // reads again behind the turn

@@ -46,19 +46,15 @@ test('a reply goes on while one loop reads, and is stopped when the last one is 
   const other = left[Symbol.asyncIterator]();
   await other.next();
   await leaveAtOnce(left);
-  await other.return?.();
-  await other.return?.();
+  const ended = { done: true, value: undefined };
+  expect([await other.return?.(), await other.return?.()]).toEqual([ended, ended]);
 
   expect(await left.final()).toMatchObject({ stopped: true });
-  expect(await other.next()).toEqual({ done: true, value: undefined });
+  expect(await other.next()).toEqual(ended);
 });
 
-test('a reply in the background goes on when every loop is left, and is stopped by its signal alone', async () => {
+test('a reply in the background is stopped by its signal', async () => {
   const world = storyWorld();
-  const kept = world.open().stream('Tell me a story.', { background: true });
-  await leaveAtOnce(kept);
-  expect(await kept.final()).toMatchObject({ text: STORY, stopped: false });
-
   const stop = new AbortController();
   const stopped = world.open().stream('Tell me a story.', { background: true, signal: stop.signal });
   const reading = failureOf(all(stopped));
@@ -92,12 +88,7 @@ test('a reply is stored with the id that it has from the start', async () => {
   const { messages } = await reply.final();
   await world.open({ store }).record('And then?', { id: 'of-the-app', text: 'Then it was white.' });
 
-  expect(messages.at(-1)?.id).toBe(id);
-  expect((await store.load('talk'))?.messages.map((message) => message.id)).toEqual([
-    messages[0]?.id,
-    id,
-    expect.any(String),
-    'of-the-app',
-  ]);
+  const ids = (await store.load('talk'))?.messages.map((message) => message.id);
+  expect(ids).toEqual([messages[0]?.id, id, expect.any(String), 'of-the-app']);
   expect(() => world.open({ store }).record('And?', { id: 5, text: 'No.' } as never)).toThrow(/reply\.id: must be/);
 });

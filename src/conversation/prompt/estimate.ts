@@ -94,7 +94,7 @@ const ENGLISH = new Set(
 
 /** The tokens of a character: of a script that the vocabulary does not know, one for each byte of UTF-8. */
 function costOf(code: number): number {
-  let [low, high] = [0, COSTS.length - 1];
+  let [low, high] = [0, COSTS.length];
   while (low < high) {
     const middle = (low + high) >> 1;
     if (code <= (COSTS[middle]?.[0] ?? 0)) high = middle;

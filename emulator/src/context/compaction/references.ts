@@ -72,9 +72,9 @@ function spotOf(type: Spot['type'], { 0: run, 1: value, index }: RegExpExecArray
 /** Names with a known extension, and paths with at least two segments. */
 function fileIn({ 0: run, index }: RegExpExecArray, text: string): Spot | undefined {
   const drive = /^\\/.test(run) && /(?<!\w)[A-Za-z]:$/.test(text.slice(Math.max(0, index - 3), index)) ? 2 : 0;
-  const path = run.slice(0, LONGEST + 1).replace(/[.]{1,9}$/, '');
+  const path = run.replace(/[.]{1,9}$/, '');
   const isPath = /^(?:~|\.{1,2})?\/[\w@.-]+\//.test(path);
-  if (run.length > LONGEST || (!isPath && !endsAsFile(path)) || /^[.\-/\\~]*$/.test(path)) return undefined;
+  if ((!isPath && !endsAsFile(path)) || /^[.\-/\\~]*$/.test(path)) return undefined;
   return { type: 'file', start: index - drive, end: index + path.length };
 }
 
