@@ -2,6 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createEmulator } from 'context-gateway-emulator';
 import { build } from 'esbuild';
@@ -63,7 +65,7 @@ test
     await delay(3_000); // no process outlives the first one, or it would write all results
     const killedAfter = (await resultsIn(results)).length;
     child = run();
-    const printed = await textOf(child);
+    const printed = await text(child.stdout as Readable);
 
     const ids = (await resultsIn(results)).map(({ id }) => id);
     expect(killedAfter).toBeLessThan(DOCUMENTS);
@@ -80,13 +82,4 @@ test
 async function resultsIn(results: string): Promise<{ id: number }[]> {
   const texts = await Promise.all((await readdir(results)).map((file) => readFile(join(results, file), 'utf8')));
   return texts.flatMap((text) => text.split('\n').filter((line) => line.endsWith('}'))).map((line) => JSON.parse(line));
-}
-
-async function textOf(child: ChildProcess): Promise<string> {
-  let text = '';
-  child.stdout?.on('data', (bytes) => {
-    text += bytes;
-  });
-  await once(child, 'close');
-  return text;
 }

@@ -1,16 +1,3 @@
-import { describe, test } from 'vitest';
-import { AT_LENGTH } from '../helpers/endurance.js';
-import { expectFairShares } from './fair-shares.js';
-import { missing } from './redis-server.js';
+import { testFairShares } from './fair-shares.js';
 
-// Beside fleet.system.test.ts, so that both run at once.
-describe.skipIf(missing || !AT_LENGTH)(
-  'processes that call at four times the rate limit, far away or with a wrong clock,',
-  () => {
-    test.each(['latency', 'clock'] as const)(
-      'use up the limit with hardly a 429, in fair shares: %s',
-      expectFairShares,
-      120_000,
-    );
-  },
-);
+testFairShares(', far away or with a wrong clock,', 'latency', 'clock');

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { build } from 'esbuild';
 import { createEmulator } from '../../emulator/src/index.js';
+import { FOR_NODE } from '../helpers/built.js';
 import { CLIENTS } from './clients.js';
 import { distant, RedisServer } from './redis-server.js';
 import type { Report, Work } from './worker.js';
@@ -40,7 +41,6 @@ export interface Outcome {
   /** Requests of the slowest process divided by those of the fastest, among those alive at the end. */
   readonly fairness: number;
   readonly failed: readonly string[];
-  readonly events: readonly string[];
   /** Calls served by each process in each second. */
   readonly perSecond: readonly (readonly number[])[];
 }
@@ -64,29 +64,23 @@ export async function runFleet(plan: Plan): Promise<Outcome> {
   const children: ChildProcess[] = [];
   try {
     const program = join(folder, 'worker.mjs');
-    await bundleWorker(program);
+    const entryPoints = [join(import.meta.dirname, 'worker.ts')];
+    const alias = { '#platform': join(root, 'src/platform/node.ts') };
+    await build({ ...FOR_NODE, entryPoints, outfile: program, packages: 'external', alias });
     const common = { baseURL: service.url, apiKey: emulator.apiKeys.secret, redisPort: far?.port ?? redis.port };
     const rate = (EXCESS * limit * 1_000) / window / processes;
-    const works = Array.from(
-      { length: processes },
-      (_, n): Work => ({
-        ...common,
-        client: CLIENTS[n % CLIENTS.length] ?? 'redis',
-        rate,
-        // The limit is unknown before the first response, so all concurrent calls must fit into it.
-        most: Math.max(2, Math.floor(limit / 2 / processes)),
-        clockOff: trouble === 'clock' && n === 0 ? 300_000 : 0,
-      }),
-    );
-    for (const work of works) children.push(fork(program, [JSON.stringify(work)]));
+    // The limit is unknown before the first response, so all concurrent calls must fit into it.
+    const most = Math.max(2, Math.floor(limit / 2 / processes));
+    for (let n = 0; n < processes; n += 1) {
+      const client = CLIENTS[n % CLIENTS.length] ?? 'redis';
+      const work: Work = { ...common, client, rate, most, clockOff: trouble === 'clock' && n === 0 ? 300_000 : 0 };
+      children.push(fork(program, [JSON.stringify(work)]));
+    }
     const reports = children.map(() => [] as { at: number; report: Report }[]);
     await Promise.all(children.map((child) => once(child, 'message')));
     const beganAt = performance.now();
     for (const [n, child] of children.entries()) {
-      child.on(
-        'message',
-        (report) => reports[n]?.push({ at: performance.now() - beganAt, report: report as Report }), // from the worker
-      );
+      child.on('message', (report: Report) => reports[n]?.push({ at: performance.now() - beganAt, report }));
       child.send('go');
     }
     const counted = countArrivals(emulator, windows * window);
@@ -113,7 +107,6 @@ export async function runFleet(plan: Plan): Promise<Outcome> {
       refusedShare: refused / (served + refused),
       fairness: Math.min(...totals) / Math.max(...totals),
       failed: reports.flat().flatMap(({ report }) => report.failed),
-      events: reports.flat().flatMap(({ report }) => report.events),
       perSecond: reports.map((all) => bySecond(all, (windows * window) / 1_000)),
     };
   } finally {
@@ -123,20 +116,6 @@ export async function runFleet(plan: Plan): Promise<Outcome> {
     await emulator.close();
     await rm(folder, { recursive: true });
   }
-}
-
-async function bundleWorker(outfile: string): Promise<void> {
-  await build({
-    entryPoints: [join(import.meta.dirname, 'worker.ts')],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    packages: 'external',
-    logLevel: 'error',
-    loader: { '.lua': 'text' },
-    alias: { '#platform': join(root, 'src/platform/node.ts') },
-  });
 }
 
 /** The successes and 429s in the `duration` ms after the first request. */
@@ -162,10 +141,7 @@ async function countArrivals(emulator: ReturnType<typeof createEmulator>, durati
 }
 
 function bySecond(reports: readonly { at: number; report: Report }[], seconds: number): number[] {
-  const counts = Array.from({ length: Math.ceil(seconds) }, () => 0);
-  for (const { at, report } of reports) {
-    const second = Math.floor(at / 1_000);
-    if (second < counts.length) counts[second] = (counts[second] ?? 0) + report.served;
-  }
-  return counts;
+  const servedIn = (second: number) =>
+    reports.filter(({ at }) => Math.floor(at / 1_000) === second).reduce((sum, { report }) => sum + report.served, 0);
+  return Array.from({ length: Math.ceil(seconds) }, (_, second) => servedIn(second));
 }

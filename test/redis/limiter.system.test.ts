@@ -1,7 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GlideClient, Logger } from '@valkey/valkey-glide';
 import { ConfigurationError, type Permit, type RateLimiter, type RateLimitObservation } from 'context-gateway';
-import { type RedisLimiterEvent, type RedisLimiterOptions, redisLimiter } from 'context-gateway/redis';
+import {
+  type RedisClient,
+  type RedisLimiterEvent,
+  type RedisLimiterOptions,
+  redisLimiter,
+} from 'context-gateway/redis';
+import type { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CLIENTS, type ClientName, openClient } from './clients.js';
 import { missing, RedisServer } from './redis-server.js';
@@ -32,11 +38,15 @@ beforeEach(() => {
   account += 1;
 });
 
-function limiterOf(options: Partial<RedisLimiterOptions> & { library?: ClientName } = {}): RateLimiter {
-  const { client, close } = openClient(options.library ?? 'redis', server.port);
+/** A client that is closed at the end of the file. */
+function clientOf(library: ClientName, { port } = server): RedisClient {
+  const { client, close } = openClient(library, port);
   opened.push(close);
-  return redisLimiter({ client, name: `account ${account}`, timeout: 5_000, ...options });
+  return client;
 }
+
+const limiterOf = (options: Partial<RedisLimiterOptions> = {}): RateLimiter =>
+  redisLimiter({ client: options.client ?? clientOf('redis'), name: `account ${account}`, timeout: 5_000, ...options });
 
 /** A call in the queue, and whether it was admitted. */
 function asked(limiter: RateLimiter, bucket = 'gateway') {
@@ -75,7 +85,7 @@ test('a missing redis-server is reported', () => {
 
 describe.skipIf(missing)('limiters that share a limit', () => {
   test.each(CLIENTS)('share what one of them has learnt, with a client of %s', async (library) => {
-    const [first, second] = [limiterOf({ library }), limiterOf({ library })];
+    const [first, second] = [limiterOf({ client: clientOf(library) }), limiterOf({ client: clientOf(library) })];
     await answer(first, window(10));
 
     expect(await admittedAtOnce(second, 8)).toBe(8);
@@ -107,8 +117,7 @@ describe.skipIf(missing)('limiters that share a limit', () => {
   test('all wait for the retry-after of a 429, and skip a cancelled call', async () => {
     const [first, second] = [limiterOf(), limiterOf()];
     await answer(first, { ...window(0, 2_000), rejected: true, retryAfter: 2_000 });
-    const early = asked(second);
-    const late = asked(second);
+    const [early, late] = [asked(second), asked(second)];
     await Promise.all([early.answered, late.answered]);
     expect([early.call.admitted, late.call.admitted]).toEqual([false, false]);
 
@@ -145,8 +154,7 @@ describe.skipIf(missing)('limiters that share a limit', () => {
     const limiter = limiterOf({ name: secret });
     await answer(limiter, window(5));
 
-    const { client } = openClient('ioredis', server.port) as unknown as { client: import('ioredis').Redis };
-    opened.push(() => client.disconnect());
+    const client = clientOf('ioredis') as Redis;
     const keys = (await client.keys('*')).filter((key) => key.endsWith(':gateway') || key.endsWith(':processes'));
     expect(keys.length).toBeGreaterThanOrEqual(2);
     for (const key of keys) {
@@ -163,12 +171,8 @@ describe.skipIf(missing)('if Redis fails', () => {
   test('a process keeps to its share, reports this once, and reconnects by itself', async () => {
     const own = await ownServer();
     const events: RedisLimiterEvent['type'][] = [];
-    const listening = (): RateLimiter => {
-      const { client, close } = openClient('ioredis', own.port);
-      opened.push(close);
-      const onEvent = ({ type }: RedisLimiterEvent) => void events.push(type);
-      return redisLimiter({ client, name: 'one', timeout: 300, onEvent });
-    };
+    const onEvent = ({ type }: RedisLimiterEvent) => void events.push(type);
+    const listening = () => limiterOf({ client: clientOf('ioredis', own), timeout: 300, onEvent });
     const [first, second] = [listening(), listening()];
     (await second.acquire('gateway')).release();
     await answer(first, window(40));
@@ -200,32 +204,27 @@ describe.skipIf(missing)('if Redis fails', () => {
 
   test('an emptied Redis learns the window from the first call', async () => {
     const own = await ownServer();
-    const { client, close } = openClient('ioredis', own.port);
-    const other = openClient('ioredis', own.port);
-    opened.push(close, other.close);
-    const first = redisLimiter({ client, name: 'one', timeout: 5_000 });
+    const client = clientOf('ioredis', own) as Redis;
+    const [first, second] = [limiterOf({ client }), limiterOf({ client: clientOf('ioredis', own) })];
     await answer(first, window(7));
-    await (client as unknown as import('ioredis').Redis).flushall();
+    await client.flushall();
 
     expect(await admittedAtOnce(first, 1)).toBe(1);
-    expect(await admittedAtOnce(redisLimiter({ client: other.client, name: 'one', timeout: 5_000 }), 10)).toBe(6);
+    expect(await admittedAtOnce(second, 10)).toBe(6);
     await own.kill();
   });
 
   test('a 429 that Redis missed is recorded once it responds again', async () => {
-    const { client, close } = openClient('ioredis', server.port);
-    opened.push(close);
-    const redis = client as import('ioredis').Redis;
+    const redis = clientOf('ioredis') as Redis;
     let isGone = false;
-    const unlessGone = async <T>(call: () => T): Promise<Awaited<T>> => {
-      if (isGone) throw new Error('gone');
-      return await call();
-    };
-    const patchy = {
-      eval: (...args: Parameters<typeof redis.eval>) => unlessGone(() => redis.eval(...args)),
-      evalsha: (...args: Parameters<typeof redis.evalsha>) => unlessGone(() => redis.evalsha(...args)),
-    };
-    const [first, second] = [limiterOf({ client: patchy as unknown as typeof client }), limiterOf()];
+    const client = {
+      eval: redis.eval.bind(redis),
+      evalsha: async (...args: Parameters<typeof redis.evalsha>) => {
+        if (isGone) throw new Error('gone');
+        return redis.evalsha(...args);
+      },
+    } as RedisClient;
+    const [first, second] = [limiterOf({ client }), limiterOf()];
     await answer(first, window(50));
     const permit = await first.acquire('gateway');
 
@@ -279,10 +278,10 @@ describe('the unavailable event', () => {
     const fails = (): never => {
       throw new Error('the listener');
     };
-    for (const onEvent of [fails, async () => fails()])
-      expect(
-        (await redisLimiter({ client: unreachable(), name: 'one', onEvent }).acquire('gateway')).ready,
-      ).toBeUndefined();
+    for (const onEvent of [fails, async () => fails()]) {
+      const permit = await redisLimiter({ client: unreachable(), name: 'one', onEvent }).acquire('gateway');
+      expect(permit.ready).toBeUndefined();
+    }
     await sleep(0); // an unhandled rejection would fail the test
     expect(warnings).toEqual([]);
   });

@@ -3,8 +3,8 @@ import { Availability } from '../../src/redis/availability.js';
 import { RedisBucket } from '../../src/redis/redis-bucket.js';
 import { manualRuntime, settled } from '../helpers/manual-runtime.js';
 
-const NAMES = ['sentAt', 'timeout', 'wanted', 'window', 'inFlight', 'accepted', 'limit', 'remaining', 'resetAfter'];
-NAMES.push('retryAfter', 'wasAlone', 'processes');
+/** The numbers of a step that are looked at, by their position in the arguments of the script. */
+const NUMBERS = { sentAt: 1, wanted: 3, inFlight: 5, accepted: 6, retryAfter: 10, wasAlone: 11 };
 const EPOCH = 1_700_000_000_000;
 
 /**
@@ -15,7 +15,7 @@ function queueWith({ remaining = 0, processes = 1, askAfter = 0 } = {}) {
   const runtime = manualRuntime();
   const redis = { isUp: true, latency: 0, steps: [] as Record<string, number>[] };
   const run = async (_keys: string[], args: string[]): Promise<unknown> => {
-    const step = Object.fromEntries(NAMES.map((name, n) => [name, Number(args[n + 1])]));
+    const step = Object.fromEntries(Object.entries(NUMBERS).map(([name, at]) => [name, Number(args[at])]));
     redis.steps.push(step);
     if (!redis.isUp) throw new Error('gone');
     if (redis.latency > 0) await new Promise<void>((resolve) => runtime.setTimer(resolve, redis.latency));
@@ -23,17 +23,9 @@ function queueWith({ remaining = 0, processes = 1, askAfter = 0 } = {}) {
     const granted = askAfter > 0 ? 0 : step.wanted;
     return [EPOCH + runtime.now(), granted, askAfter, 1, limit, remaining, limit * 600, 0, processes];
   };
-  const queue = new RedisBucket(
-    {
-      runtime,
-      availability: new Availability(runtime, 500, () => {}),
-      run,
-      process: 'one',
-      processes: 1,
-      timeout: 500,
-    },
-    Promise.resolve(['key']),
-  );
+  const availability = new Availability(runtime, 500, () => {});
+  const limiter = { runtime, availability, run, process: 'one', processes: 1, timeout: 500 };
+  const queue = new RedisBucket(limiter, Promise.resolve(['key']));
   const acquire = async () => {
     const permit = queue.acquire();
     await settled();
@@ -163,7 +155,7 @@ describe('without Redis', () => {
 
   test('each outage starts a new share, among the processes that Redis counted', async () => {
     const { runtime, redis, acquire } = queueWith({ remaining: 40, processes: 4 });
-    await acquire().then((permit) => permit.release());
+    (await acquire()).release();
     await runtime.advance(15);
     const sendAll = async () => {
       for (let sent = 0; sent < 100; sent += 1) {
@@ -179,8 +171,7 @@ describe('without Redis', () => {
     expect(await sendAll()).toBe(10);
     redis.isUp = true;
     await runtime.advance(1_000);
-    await acquire().then((permit) => permit.release());
-    await acquire().then((permit) => permit.release());
+    for (const _ of ['asks whether Redis is back', 'is sent']) (await acquire()).release();
     await runtime.advance(15);
     redis.isUp = false;
 
