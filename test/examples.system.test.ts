@@ -107,21 +107,6 @@ test.runIf(AT_LENGTH)('the usage report shows the usage by day and by model', as
   expect(stdout).toMatch(/[\d,]+ of 10,000,000\n {2}[\d,]+ left/);
 });
 
-test('the bundle of the browser example contains nothing of undici or Node', async () => {
-  const { metafile, errors } = await build({
-    entryPoints: ['examples/apps/browser-chat/app.ts'],
-    bundle: true,
-    write: false,
-    metafile: true,
-    format: 'esm',
-    platform: 'browser',
-    alias: { '#platform': './src/platform/browser.ts' },
-  });
-
-  expect(errors).toEqual([]);
-  expect(Object.keys(metafile.inputs).filter((path) => /undici|platform\/node|node:/.test(path))).toEqual([]);
-});
-
 test('every example has fewer than 40 lines, and is run here', () => {
   const files = readdirSync('examples').filter((file) => file.endsWith('.ts'));
 

@@ -13,11 +13,9 @@ describe('a plan', () => {
 
     const answers = [await gateway('GET', '/v1/presets'), await ask('x'), await gateway('GET', '/v1/elsewhere')];
 
-    for (const answer of answers) {
-      expect(answer.status).toBe(403);
-      expect(answer.body.error).toMatchObject({ type: 'permission_error', code: 'plan_without_gateway' });
-      expect(answer.body.error.message).toBe('The starter plan has no Gateway access; it comes with the Agency plan');
-    }
+    const message = 'The starter plan has no Gateway access; it comes with the Agency plan';
+    const error = { type: 'permission_error', code: 'plan_without_gateway', message };
+    for (const answer of answers) expect(answer).toMatchObject({ status: 403, body: { error } });
     expect((await context('GET', '/api/memory')).status).toBe(200);
   });
 
@@ -72,9 +70,8 @@ describe('API keys', () => {
     expect(listed.body.at(-1)).toEqual(info);
     expect(key.startsWith(info.prefix)).toBe(true);
     const everything = JSON.stringify([listed.body, emulator.state(), emulator.requests, emulator.overview()]);
-    for (const secret of [key, emulator.apiKeys.secret, emulator.apiKeys.publishable, emulator.sessionToken]) {
-      expect(everything).not.toContain(secret);
-    }
+    const { apiKeys, sessionToken } = emulator;
+    for (const one of [key, apiKeys.secret, apiKeys.publishable, sessionToken]) expect(everything).not.toContain(one);
   });
 
   test('stop working when they expire', async () => {
@@ -88,10 +85,8 @@ describe('API keys', () => {
     expect(refused.status).toBe(403);
     expect(refused.body.error).toMatchObject({ message: 'The API key has expired', code: 'expired_api_key' });
     expect((await call('POST', '/keys', { kind: 'secret', expiresAt: 'soon' })).status).toBe(400);
-    expect(await call('POST', '/keys', { kind: 'secret', expireAt: '2026-01-15T10:00:30Z' })).toMatchObject({
-      status: 400,
-      body: { error: 'expireAt is not a documented field' },
-    });
+    const misspelt = await call('POST', '/keys', { kind: 'secret', expireAt: '2026-01-15T10:00:30Z' });
+    expect(misspelt).toMatchObject({ status: 400, body: { error: 'expireAt is not a documented field' } });
   });
 });
 

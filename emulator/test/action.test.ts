@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -31,12 +31,8 @@ test.skipIf(process.platform === 'win32')('the GitHub Action starts the emulator
 
   await promisify(execFile)('bash', ['-e', '-c', step.run], { env });
 
-  const variables = Object.fromEntries(
-    readFileSync(env.GITHUB_ENV, 'utf8')
-      .trim()
-      .split('\n')
-      .map((line) => line.split('=')),
-  );
+  const lines = readFileSync(env.GITHUB_ENV, 'utf8').trim().split('\n');
+  const variables = Object.fromEntries(lines.map((line) => line.split('=')));
   process.kill(Number(readFileSync(join(folder, 'pid'), 'utf8')), 0);
   const response = await fetch(`${variables.CONTEXT_GATEWAY_BASE_URL}/v1/presets`, {
     headers: { authorization: `Bearer ${variables.CONTEXT_GATEWAY_API_KEY}` },
@@ -48,8 +44,8 @@ test.skipIf(process.platform === 'win32')('the GitHub Action starts the emulator
 function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
     });
   });
 }

@@ -1,4 +1,4 @@
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { atLength } from '../../test/helpers/endurance.js';
@@ -11,20 +11,16 @@ beforeAll(async () => {
 });
 afterAll(() => emulator.close());
 
-const open = new Set<Socket>();
-
 /** The status line of the response to these bytes, or `closed` if the server closes the connection without one. */
 function answerTo(bytes: string | Uint8Array): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
     const done = (outcome: string): void => {
       clearTimeout(timer);
-      open.delete(socket);
       socket.destroy();
       resolve(outcome);
     };
     const timer = setTimeout(() => done('nothing within 20 s'), 20_000);
-    open.add(socket);
     socket.once('data', (data) => done(data.toString('latin1').split('\r\n', 1)[0] ?? ''));
     socket.once('end', () => done('closed'));
     socket.once('error', () => done('closed'));

@@ -10,9 +10,8 @@ describe('an assumption', () => {
     const page = readFileSync(new URL('../../docs/reference/assumptions.md', import.meta.url), 'utf8');
     const known = [...page.matchAll(/^\| (A\d+) \|/gm)].map(([, id]) => id);
 
-    expect(assumptions.map(({ id }) => id)).toEqual(
-      [...new Set(known)].sort((a, b) => Number(a?.slice(1)) - Number(b?.slice(1))),
-    );
+    const sorted = [...new Set(known)].sort((a, b) => Number(a?.slice(1)) - Number(b?.slice(1)));
+    expect(assumptions.map(({ id }) => id)).toEqual(sorted);
     for (const { gap, chosen } of assumptions) expect([gap.length > 0, chosen.length > 0]).toEqual([true, true]);
   });
 
@@ -35,13 +34,8 @@ describe('an assumption', () => {
   });
 
   test('publishable, rate-limit-reset and list-form work together', async () => {
-    const emulator = testEmulator(
-      assumed([
-        'publishable=GET /v1/usage, GET /v1/presets, POST /v1/presets/:presetId/execute',
-        'rate-limit-reset=epoch-milliseconds',
-        'list-form=bare',
-      ]),
-    );
+    const publishable = 'publishable=GET /v1/usage, GET /v1/presets, POST /v1/presets/:presetId/execute';
+    const emulator = testEmulator(assumed([publishable, 'rate-limit-reset=epoch-milliseconds', 'list-form=bare']));
     const authorization = `Bearer ${emulator.apiKeys.publishable}`;
     const ask = (path: string, body?: object) =>
       callsTo(emulator).bare(body === undefined ? 'GET' : 'POST', path, body, { authorization });
@@ -57,26 +51,13 @@ describe('an assumption', () => {
 });
 
 describe('strict mode', () => {
-  test.each([
-    {
-      area: 'context' as const,
-      path: '/api/memory',
-      body: { type: 'fact', key: 'a', content: 'b', colour: 1 },
-      param: 'colour',
-    },
-    {
-      area: 'gateway' as const,
-      path: '/v1/chat/completions',
-      body: { model: 'atlas-small', messages: [{ role: 'user', content: 'x', name: 'y' }] },
-      param: 'messages.0.name',
-    },
-    {
-      area: 'gateway' as const,
-      path: '/v1/integrations/team-chat/execute',
-      body: { action: 'post_message', channel: 'a', text: 'b', loud: true },
-      param: 'loud',
-    },
-  ])('rejects $param at $path, which is accepted otherwise', async ({ area, path, body, param }) => {
+  const messages = [{ role: 'user', content: 'x', name: 'y' }];
+  const post = { action: 'post_message', channel: 'a', text: 'b', loud: true };
+  test.each<[param: string, path: string, area: 'context' | 'gateway', body: object]>([
+    ['colour', '/api/memory', 'context', { type: 'fact', key: 'a', content: 'b', colour: 1 }],
+    ['messages.0.name', '/v1/chat/completions', 'gateway', { model: 'atlas-small', messages }],
+    ['loud', '/v1/integrations/team-chat/execute', 'gateway', post],
+  ])('rejects %s at %s, which is accepted otherwise', async (param, path, area, body) => {
     const refused = await callsTo(testEmulator({ strict: true }))[area]('POST', path, body);
 
     expect(refused.status).toBe(400);
@@ -120,9 +101,8 @@ describe('a seed file', () => {
 
   test('sets its replies at every start, also when the data already exists', async () => {
     const data = dataDirectory();
-    const setup = seedFrom(
-      seedFile({ memory: [{ type: 'fact', key: 'a', content: 'b' }], replies: [{ match: 'ping', reply: 'pong' }] }),
-    );
+    const memory = [{ type: 'fact', key: 'a', content: 'b' }];
+    const setup = seedFrom(seedFile({ memory, replies: [{ match: 'ping', reply: 'pong' }] }));
     for (const start of ['first', 'second']) {
       await using emulator = createEmulator({ data, setup });
       const { body } = await callsTo(emulator).ask('ping');

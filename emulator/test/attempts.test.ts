@@ -36,19 +36,15 @@ describe('the attempts of one call', () => {
   });
 
   test.each([
-    { what: 'an Idempotency-Key', headers: { 'idempotency-key': 'k1' }, by: 'idempotency-key' },
-    {
-      what: 'a trace',
-      headers: { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' },
-      by: 'traceparent',
-    },
-  ])('are joined by $what, however late they are', async ({ headers, by }) => {
+    ['idempotency-key', 'k1'],
+    ['traceparent', '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'],
+  ])('are joined by their %s, however late they are', async (by, value) => {
     const emulator = testEmulator();
     const { ask } = callsTo(emulator);
     emulator.faults.add({ respond: { status: 503 } });
-    await ask('Hello?', {}, headers);
+    await ask('Hello?', {}, { [by]: value });
     emulator.clock.advance(3_600_000);
-    await ask('Hello?', {}, headers);
+    await ask('Hello?', {}, { [by]: value });
 
     expect(emulator.requests[1]?.attempt).toEqual({ call: emulator.requests[0]?.requestId, number: 2, by });
   });
@@ -78,7 +74,8 @@ describe('a request of the log', () => {
     const resend = (body: object) => control('POST', `/requests/${requestId}/resend`, body);
 
     const same = await resend({});
-    const changed = await resend({ headers: { ...headers, 'x-team': 'red' }, body: JSON.stringify(prompt('Other?')) });
+    const body = JSON.stringify(prompt('Other?'));
+    const changed = await resend({ headers: { ...headers, 'x-team': 'red' }, body });
 
     expect([same.status, changed.status]).toEqual([202, 202]);
     await expect.poll(() => emulator.requests.map(({ status }) => status)).toEqual([503, 200, 200]);
@@ -89,10 +86,7 @@ describe('a request of the log', () => {
       headers: { 'x-team': 'blue', 'x-emulator-resent': requestId },
     });
     expect(emulator.requests[1]?.attempt).toBeUndefined();
-    expect(emulator.requests[2]).toMatchObject({
-      headers: { 'x-team': 'red' },
-      body: JSON.stringify(prompt('Other?')),
-    });
+    expect(emulator.requests[2]).toMatchObject({ headers: { 'x-team': 'red' }, body });
     expect((await resend({ path: '/_emulator/state' })).status).toBe(400);
     expect((await resend({ method: 'A B' })).status).toBe(400);
     expect((await control('POST', '/requests/none/resend', {})).status).toBe(404);
@@ -109,14 +103,8 @@ describe('a request of the log', () => {
     await compact();
 
     const { limit } = emulator.requests[2] ?? {};
-    expect(limit).toEqual({
-      name: `compact ${emulator.userId}`,
-      unit: 'requests',
-      allowed: 1,
-      asked: 3,
-      windowMs: 60_000,
-      endsAt: '2026-01-15T10:01:00.000Z',
-    });
+    const window = { windowMs: 60_000, endsAt: '2026-01-15T10:01:00.000Z' };
+    expect(limit).toEqual({ name: `compact ${emulator.userId}`, unit: 'requests', allowed: 1, asked: 3, ...window });
     expect((await control('POST', '/clock', { to: limit?.endsAt })).body).toEqual({ time: limit?.endsAt });
     expect((await control('POST', '/clock', { to: '2020-01-01' })).body).toEqual({ time: limit?.endsAt });
     expect((await control('POST', '/clock', {})).status).toBe(400);

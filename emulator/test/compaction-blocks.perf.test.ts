@@ -6,6 +6,11 @@ import { compactable, compactSync, extracted, LEVELS } from './compactable.js';
 
 const TARGETS: Record<CompactionLevel, number> = { light: 0.6, deep: 0.35, aggressive: 0.15 };
 
+const expectNear = (target: number, share: number): void => {
+  expect(share / target).toBeGreaterThan(0.75);
+  expect(share / target).toBeLessThan(1.05);
+};
+
 const compacted = (contents: readonly string[], level: CompactionLevel) => {
   const messages = compactable(contents);
   const state = compactSync(messages, level);
@@ -75,8 +80,7 @@ test('a compaction gets near the target of its level for any kind of text', () =
       fc.pre(total >= 5000);
       enough += 1;
 
-      expect(left / (total * TARGETS[level])).toBeGreaterThan(0.75);
-      expect(left / (total * TARGETS[level])).toBeLessThan(1.05);
+      expectNear(TARGETS[level], left / total);
     }),
     { numRuns: atLength(8, 40), examples: [[ONE_TOKEN_TOO_MANY, 'deep']] },
   );
@@ -91,15 +95,15 @@ test.each([
 
   for (const level of LEVELS) {
     const { left, total } = compacted(contents, level);
-    expect(left / (total * TARGETS[level])).toBeGreaterThan(0.75);
-    expect(left / (total * TARGETS[level])).toBeLessThan(1.05);
+    expectNear(TARGETS[level], left / total);
   }
 });
 
 describe('a block', () => {
   const BLOCKS = ['code', 'table', 'log', 'list', 'numbers'];
 
-  test('keeps lines verbatim, and marks where lines are left out', () => {
+  test('keeps lines verbatim', () => {
+    let kept = 0;
     fc.assert(
       fc.property(
         fc.constantFrom(...BLOCKS),
@@ -111,12 +115,14 @@ describe('a block', () => {
           const [excerpt] = compacted(contents, level).excerpts.filter(({ messageId }) => messageId === 'm0');
           if (excerpt === undefined) return;
 
+          kept += 1;
           const verbatim = excerpt.text.split('\n').filter((line) => line !== '…');
           expect(block.split('\n').filter((line) => verbatim.includes(line))).toEqual(verbatim);
         },
       ),
       { numRuns: atLength(25, 80) },
     );
+    expect(kept).toBeGreaterThan(0);
   });
 
   test('of one line is cut between its parts, with a mark where some are left out', () => {

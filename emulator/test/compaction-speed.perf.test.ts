@@ -73,8 +73,7 @@ test.runIf(AT_LENGTH).each(Object.keys(HOSTILE))(
 );
 
 test('a compaction in slices gives the same summary as one without', async () => {
-  const contents = Array.from({ length: 300 }, (_, i) => TALK[i % TALK.length]?.replaceAll('#', String(i)) ?? '');
-  const work = () => compact(compactable(contents), 'deep', NOTHING, language.countingTokens);
+  const work = () => compact(compactable(talkOf(300)), 'deep', NOTHING, language.countingTokens);
   const slices = new Slices();
 
   const [sliced, beside] = await Promise.all([slices.run(work()), slices.run(work())]);
@@ -93,19 +92,16 @@ const TALK = [
   'That is what I heard from the people in room #: the engine of bridge # was repaired twice this year.',
 ];
 
+const talkOf = (length: number) =>
+  Array.from({ length }, (_, i) => TALK[i % TALK.length]?.replaceAll('#', String(i)) ?? '');
+const said = (contents: readonly string[]) => contents.map((content) => ({ role: 'user' as const, content }));
+
 test.runIf(AT_LENGTH)(
   'a compaction of thousands of messages does not block a concurrent stream',
-  {
-    ...MEASURED,
-    timeout: 240_000,
-  },
+  { ...MEASURED, timeout: 240_000 },
   async () => {
     const emulator = testEmulator({ now: undefined, pace: { tokensPerSecond: 200 }, limits: { compact: 1e9 } });
-    const contents = Array.from(
-      { length: MESSAGES },
-      (_, i) => TALK[i % TALK.length]?.replaceAll('#', String(i)) ?? '',
-    );
-    const said = (list: readonly string[]) => list.map((content) => ({ role: 'user' as const, content }));
+    const contents = talkOf(MESSAGES);
     const long = emulator.conversations.create({ messages: said([HOSTILE.prose?.(500_000) ?? '', ...contents]) });
     const small = emulator.conversations.create({ messages: said(contents.slice(0, 100)) });
     const { context } = callsTo(emulator);
@@ -142,10 +138,7 @@ test.runIf(AT_LENGTH)(
 
 test('a message that is pinned or excluded during a compaction is not in the summary', async () => {
   const emulator = testEmulator();
-  const contents = Array.from({ length: 1500 }, (_, i) => TALK[i % TALK.length]?.replaceAll('#', String(i)) ?? '');
-  const { id, messages } = emulator.conversations.create({
-    messages: contents.map((content) => ({ role: 'user', content })),
-  });
+  const { id, messages } = emulator.conversations.create({ messages: said(talkOf(1500)) });
   const { context } = callsTo(emulator);
   const [pinned, excluded] = [messages[0]?.id, messages[6]?.id];
   await context('GET', `/api/context?conversationId=${id}`);

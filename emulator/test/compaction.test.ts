@@ -47,10 +47,10 @@ describe('references', () => {
   });
 
   test('are labelled with the words before them, or else after them', () => {
-    expect(runSync(findReferences('The whole layout stands in docs/layout.md for everyone.'))[0]?.label).toBe(
-      'whole layout stands in',
-    );
-    expect(runSync(findReferences('docs/layout.md is for everyone here.'))[0]?.label).toBe('is for everyone');
+    const labelIn = (text: string) => runSync(findReferences(text))[0]?.label;
+
+    expect(labelIn('The whole layout stands in docs/layout.md for everyone.')).toBe('whole layout stands in');
+    expect(labelIn('docs/layout.md is for everyone here.')).toBe('is for everyone');
   });
 });
 
@@ -68,11 +68,20 @@ const compacting = (messages: { role: 'user' | 'assistant'; content: string }[])
   };
 };
 
+const roleOf = (turn: number) => (turn % 2 === 0 ? ('user' as const) : ('assistant' as const));
 const talkOf = (turns: number) =>
   Array.from({ length: turns }, (_, i) => ({
-    role: i % 2 === 0 ? ('user' as const) : ('assistant' as const),
+    role: roleOf(i),
     content: SAID[i % SAID.length]?.replaceAll('#', String(i)) ?? '',
   }));
+
+/** The summary of a light compaction of what a user and an assistant say in turn, and of some small talk. */
+const summaryOf = async (...said: string[]) => {
+  const messages = said.map((content, i) => ({ role: roleOf(i), content }));
+  const { compact, read } = compacting([...messages, ...talkOf(24).filter((_, i) => i % 2 === 1)]);
+  await compact('light');
+  return (await read()).rollingSummary;
+};
 const SAID = [
   'We decided to put module # behind a queue because the load of part # comes in waves.',
   'Mm-hmm, yeah, that sounds good to me, and the weather of day # was nice as well.',
@@ -108,17 +117,13 @@ describe('compaction', () => {
   });
 
   test('lists a decision that is repeated with another reason once, with its newest reason', async () => {
-    const { compact, read } = compacting([
-      { role: 'user', content: 'We decided to use MySQL because half of the whole team already knows it well.' },
-      { role: 'user', content: 'We decided to use MySQL because our provider hosts cheap servers in Frankfurt.' },
-      ...talkOf(24).filter((_, i) => i % 2 === 1),
-    ]);
+    const { decisions } = await summaryOf(
+      'We decided to use MySQL because half of the whole team already knows it well.',
+      'We decided to use MySQL because our provider hosts cheap servers in Frankfurt.',
+    );
 
-    await compact('light');
-
-    expect((await read()).rollingSummary.decisions).toMatchObject([
-      { decision: 'We decided to use MySQL.', reason: 'our provider hosts cheap servers in Frankfurt' },
-    ]);
+    const reason = 'our provider hosts cheap servers in Frankfurt';
+    expect(decisions).toMatchObject([{ decision: 'We decided to use MySQL.', reason }]);
   });
 
   test.each([
@@ -126,41 +131,29 @@ describe('compaction', () => {
     ['negation', 'may be shared', 'may not be shared'],
     ['numbers', 'until year 7', 'until year 8'],
   ])('keeps both of two requirements that differ only in %s', async (_, one, other) => {
-    const rule = (part: string) =>
-      `The audit export for Acme must list every signed harbour ledger entry, may be shared with each island captain, and stays in the locked tower archive until year 7.`.replace(
-        one,
-        part,
-      );
-    const { compact, read } = compacting([
-      { role: 'user', content: rule(one) },
-      { role: 'user', content: rule(other) },
-      ...talkOf(24).filter((_, i) => i % 2 === 1),
-    ]);
+    const rule =
+      'The audit export for Acme must list every signed harbour ledger entry, may be shared with each island captain, and stays in the locked tower archive until year 7.';
+    const changed = rule.replace(one, other);
 
-    await compact('light');
+    const { requirements } = await summaryOf(rule, changed);
 
-    const { requirements } = (await read()).rollingSummary;
-    expect(requirements).toEqual(expect.arrayContaining([rule(one), rule(other)]));
+    expect(requirements).toEqual(expect.arrayContaining([rule, changed]));
   });
 
   test('lists the questions that were not answered, and a revoked decision beside the one that revokes it', async () => {
-    const { compact, read } = compacting([
-      { role: 'user', content: 'We decided to host the ledger database in Frankfurt near the office.' },
-      { role: 'assistant', content: 'Which printers do the island harbours have?' },
-      { role: 'user', content: 'I do not know. What does the second node cost?' },
-      { role: 'assistant', content: 'It costs twice as much as the first one.' },
-      { role: 'user', content: "Let's move on. We decided to host the ledger database in Amsterdam." },
-      ...talkOf(24).filter((_, i) => i % 2 === 1),
-    ]);
+    const { decisions, openQuestions } = await summaryOf(
+      'We decided to host the ledger database in Frankfurt near the office.',
+      'Which printers do the island harbours have?',
+      'I do not know. What does the second node cost?',
+      'It costs twice as much as the first one.',
+      "Let's move on. We decided to host the ledger database in Amsterdam.",
+    );
 
-    await compact('light');
-
-    const { rollingSummary } = await read();
-    expect(rollingSummary.decisions.map(({ decision }: { decision: string }) => decision)).toEqual([
+    expect(decisions.map(({ decision }: { decision: string }) => decision)).toEqual([
       'We decided to host the ledger database in Frankfurt near the office.',
       'We decided to host the ledger database in Amsterdam.',
     ]);
-    expect(rollingSummary.openQuestions).toEqual(['Which printers do the island harbours have?']);
+    expect(openQuestions).toEqual(['Which printers do the island harbours have?']);
   });
 
   test('keeps its contract for any sequence of operations', async () => {

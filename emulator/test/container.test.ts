@@ -12,19 +12,7 @@ const dockerfile = readFileSync(FILE, 'utf8');
 const of = (keyword: string) =>
   Array.from(dockerfile.matchAll(new RegExp(`^${keyword} (.*)$`, 'gm')), ([, text = '']) => text);
 
-interface Compose {
-  services: Record<
-    'emulator' | 'app',
-    {
-      build: { context: string; dockerfile: string };
-      ports: string[];
-      environment: Record<string, string>;
-      command: string[];
-      volumes: string[];
-    }
-  >;
-}
-const compose: Compose = parse(readFileSync(new URL('../compose.example.yaml', import.meta.url), 'utf8'));
+const compose = parse(readFileSync(new URL('../compose.example.yaml', import.meta.url), 'utf8'));
 const options = OPTIONS.map(({ variable }) => variable);
 
 describe('the Dockerfile', () => {
@@ -57,7 +45,7 @@ describe('the compose example', () => {
     const { build, ports, volumes } = compose.services.emulator;
 
     expect(existsSync(new URL(`../${build.context}/${build.dockerfile}`, import.meta.url))).toBe(true);
-    expect(ports.every((port) => port.startsWith('127.0.0.1:'))).toBe(true);
+    expect(ports.every((port: string) => port.startsWith('127.0.0.1:'))).toBe(true);
     expect(volumes).toEqual(['data:/home/node/data']);
     expect(dockerfile).toMatch(/WORKDIR \/home\/node\n.*mkdir data\n/s);
   });

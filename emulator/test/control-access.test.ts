@@ -13,6 +13,9 @@ const reset = (emulator: Emulator, headers: Record<string, string>, base = ELSEW
 const signIn = (emulator: Emulator, token: string) =>
   emulator.fetch(`${ELSEWHERE}/_emulator/sign-in`, { method: 'POST', body: new URLSearchParams({ token }) });
 
+const cookieFor = async (emulator: Emulator, token: string) =>
+  (await signIn(emulator, token)).headers.get('set-cookie')?.split(';')[0] ?? '';
+
 describe('the control plane with a token', () => {
   test('accepts a request to any host with the token, and none without it', async () => {
     const emulator = testEmulator({ controlToken: TOKEN });
@@ -48,38 +51,18 @@ describe('the control plane with a token', () => {
     expect((await reset(testEmulator({ controlToken: `${TOKEN}!` }), { cookie })).status).toBe(401);
   });
 
-  test.each([
-    { because: 'a page of another site', headers: { origin: 'https://evil.example' } },
-    { because: 'a request across sites', headers: { 'sec-fetch-site': 'cross-site' } },
-    { because: 'a page at another port', headers: { 'sec-fetch-site': 'same-site' } },
-  ])('rejects $because, even with a valid cookie', async ({ headers }) => {
-    const emulator = testEmulator({ controlToken: TOKEN });
-    const cookie = (await signIn(emulator, TOKEN)).headers.get('set-cookie')?.split(';')[0] ?? '';
-
-    expect((await reset(emulator, { cookie, ...headers })).status).toBe(403);
-  });
-
   test('keeps a browser signed in to several emulators on one host', async () => {
-    const emulators = ['a-token-of-some-length', 'another-token-here'].map((controlToken) => ({
-      controlToken,
-      emulator: testEmulator({ controlToken }),
-    }));
-    const jar = new Map<string, string>();
-    for (const { emulator, controlToken } of emulators) {
-      const [cookie = ''] = (await signIn(emulator, controlToken)).headers.get('set-cookie')?.split(';') ?? [];
-      jar.set(cookie.split('=')[0] ?? '', cookie);
-    }
+    const tokens = [TOKEN, 'another-token-here'];
+    const emulators = tokens.map((controlToken) => testEmulator({ controlToken }));
+    const cookies = await Promise.all(emulators.map((emulator, i) => cookieFor(emulator, tokens[i] ?? '')));
 
-    const cookie = [...jar.values()].join('; ');
-    for (const { emulator } of emulators) expect((await reset(emulator, { cookie })).status).toBe(200);
+    expect(new Set(cookies.map((cookie) => cookie.split('=')[0])).size).toBe(2);
+    for (const emulator of emulators) expect((await reset(emulator, { cookie: cookies.join('; ') })).status).toBe(200);
   });
 
   test('accepts its own page behind an HTTPS proxy', async () => {
-    const headers = {
-      authorization: `Bearer ${TOKEN}`,
-      origin: 'https://emulator.test',
-      'sec-fetch-site': 'same-origin',
-    };
+    const page = { origin: 'https://emulator.test', 'sec-fetch-site': 'same-origin' };
+    const headers = { authorization: `Bearer ${TOKEN}`, ...page };
 
     expect((await reset(testEmulator({ controlToken: TOKEN }), headers)).status).toBe(200);
   });
@@ -148,10 +131,29 @@ describe('the control plane without a token', () => {
     expect((await answerAt(port, '/_emulator/state', { host })).status).toBe(403);
   });
 
-  test('accepts any host name in process, but no foreign page', async () => {
-    const emulator = testEmulator();
+  test.each(['http://emulator', 'http://localhost:4010', 'http://[::1]:4010'])(
+    'accepts its own page at %s',
+    async (url) => {
+      expect((await reset(testEmulator(), { origin: url }, url)).status).toBe(200);
+      expect((await reset(testEmulator(), {}, url)).status).toBe(200);
+    },
+  );
+});
 
-    expect((await reset(emulator, {}, 'http://emulator')).status).toBe(200);
-    expect((await reset(emulator, { origin: 'https://evil.example' }, 'http://emulator')).status).toBe(403);
-  });
+test.each([
+  { because: 'a page of another site', headers: { origin: 'https://evil.example' } },
+  { because: 'a page without an origin', headers: { origin: 'null' } },
+  { because: 'a page on this machine at another port', headers: { origin: 'http://localhost:3000' } },
+  { because: 'a page with another scheme', headers: { origin: 'https://localhost:4010' } },
+  { because: 'a request across sites', headers: { 'sec-fetch-site': 'cross-site' } },
+  { because: 'a request from another port', headers: { 'sec-fetch-site': 'same-site' } },
+])('the control plane rejects $because, with or without a valid cookie', async ({ headers }) => {
+  const guarded = testEmulator({ controlToken: TOKEN });
+  const cookie = await cookieFor(guarded, TOKEN);
+  const open = testEmulator();
+  open.conversations.create({ id: 'kept' });
+
+  expect((await reset(guarded, { cookie, ...headers }, 'http://localhost:4010')).status).toBe(403);
+  expect((await reset(open, headers, 'http://localhost:4010')).status).toBe(403);
+  expect(open.conversations.list()).toHaveLength(1);
 });

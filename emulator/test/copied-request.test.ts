@@ -15,9 +15,8 @@ describe('a copied request', () => {
     const program = asProgram('http://127.0.0.1:4010', params);
     expect(program).toContain('for await (const text of stream.textStream)');
     expect(program).toContain('  model: "atlas-small",');
-    expect(asProgram('http://127.0.0.1:4010', { ...params, stream: undefined })).toContain(
-      'completion.choices[0]?.message.content',
-    );
+    const plain = asProgram('http://127.0.0.1:4010', { ...params, stream: undefined });
+    expect(plain).toContain('completion.choices[0]?.message.content');
   });
 
   test('from the log has its method, body and headers, but no credential', async () => {
@@ -73,11 +72,8 @@ describe('a copied request', () => {
       cookie: 'theme=dark',
     };
     await emulator.fetch("https://emulator.test/v1/presets?'$(echo)", { method: '`echo`', headers });
-    await emulator.fetch('https://emulator.test/v1/chat/completions', {
-      method: 'POST',
-      headers,
-      body: '@/etc/hostname',
-    });
+    const read = { method: 'POST', headers, body: '@/etc/hostname' };
+    await emulator.fetch('https://emulator.test/v1/chat/completions', read);
 
     const words = emulator.requests.map((request) => wordsOf(requestAsCurl(request, 'http://127.0.0.1:4010')));
 

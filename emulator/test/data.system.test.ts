@@ -41,11 +41,9 @@ function killedWriter(program: string, data: string, round: number, enough: numb
 /** The content of all records by id, read at once because there are many. */
 function contents(emulator: Emulator): Map<string, string> {
   const state = emulator.state();
+  const texts = [...state.memory, ...state.conversations.flatMap(({ messages }) => messages)];
   return new Map([
-    ...state.memory.map(({ id, content }): [string, string] => [id, content]),
-    ...state.conversations
-      .flatMap(({ messages }) => messages)
-      .map(({ id, content }): [string, string] => [id, content]),
+    ...texts.map(({ id, content }): [string, string] => [id, content]),
     ...emulator.integrations.postedMessages().map(({ id, text }): [string, string] => [id, text]),
     ...state.files.map(({ id, content }): [string, string] => [id, Buffer.from(content, 'base64').toString()]),
   ]);
@@ -110,9 +108,8 @@ describe('a data directory', () => {
       callsTo(second).bare('GET', '/v1/presets', undefined, { authorization: `Bearer ${key}` });
     expect((await withKey(extra)).status).toBe(200);
     expect((await withKey(second.apiKeys.publishable)).status).toBe(403);
-    expect(second.conversations.append('talk', [{ role: 'user', content: 'more' }])[0]?.id).not.toBe(
-      state.conversations.find(({ id }) => id === 'talk')?.messages[0]?.id,
-    );
+    const [more] = second.conversations.append('talk', [{ role: 'user', content: 'more' }]);
+    expect(more?.id).not.toBe(second.conversations.get('talk')?.messages[0]?.id);
     await second.close();
   });
 
@@ -148,14 +145,9 @@ describe('a data directory', () => {
   });
 
   test('is the only reason to load the native library', async () => {
-    const loaded = execFileSync(
-      process.execPath,
-      ['--input-type=module', '-e', LOOK_FOR_LIBSQL, builtURL('context-gateway-emulator')],
-      {
-        cwd: fileURLToPath(new URL('..', import.meta.url)),
-        encoding: 'utf8',
-      },
-    );
+    const cwd = fileURLToPath(new URL('..', import.meta.url));
+    const args = ['--input-type=module', '-e', LOOK_FOR_LIBSQL, builtURL('context-gateway-emulator')];
+    const loaded = execFileSync(process.execPath, args, { cwd, encoding: 'utf8' });
 
     expect(loaded.trim()).toBe('false true');
   });

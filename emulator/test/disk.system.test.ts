@@ -1,47 +1,17 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { builtFile } from '../../test/helpers/programs.js';
 import { createEmulator, type Emulator } from '../src/index.js';
+import { start } from './command.js';
 import { callsTo, dataDirectory, testEmulator } from './support.js';
 
-const children: ChildProcess[] = [];
-afterEach(() => {
-  for (const child of children.splice(0)) child.kill('SIGKILL');
-});
-
 /** Starts the command with a data directory. `blocks` is the largest file size, in blocks of `ulimit -f`. */
-async function started(data: string, { blocks, uid }: { blocks?: number; uid?: number }) {
-  const limit = blocks === undefined ? '' : `ulimit -f ${blocks}; `;
-  // Once it runs: another user may not read the folder in which Node is.
-  const as = uid === undefined ? [] : ['--import', `data:text/javascript,process.setuid(${uid})`];
-  const command = [process.execPath, ...as, builtFile('emulator-cli')];
-  const words = [...command, '--port', '0', '--seed', 'disk', '--limits', 'context=1000000', '--data', data];
-  const child = spawn('sh', ['-c', `${limit}exec "$@"`, 'sh', ...words], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+function started(data: string, { blocks, uid }: { blocks?: number; uid?: number }) {
+  return start(['--seed', 'disk', '--limits', 'context=1000000', '--data', data], {
+    within: blocks === undefined ? [] : ['sh', '-c', `ulimit -f ${blocks}; exec "$@"`, 'sh'],
+    // Once it runs: another user may not read the folder in which Node is.
+    node: uid === undefined ? [] : ['--import', `data:text/javascript,process.setuid(${uid})`],
   });
-  children.push(child);
-  let out = '';
-  let err = '';
-  child.stderr.on('data', (text) => {
-    err += text;
-  });
-  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-  const listens = new Promise<void>((resolve) => {
-    child.stdout.on('data', (text) => {
-      out += text;
-      if (out.includes('Ctrl+C')) resolve();
-    });
-  });
-  const code = await Promise.race([listens, ended]);
-  const url = /_BASE_URL=(\S+)/.exec(out)?.[1] ?? '';
-  const token = /_SESSION_TOKEN=(\S+)/.exec(out)?.[1] ?? '';
-  const stop = () => {
-    child.kill('SIGINT');
-    return ended;
-  };
-  return { url, token, code, err: () => err, stop };
 }
 
 const fact = (content: string) => ({ type: 'fact' as const, key: 'k', content });
@@ -49,7 +19,7 @@ const fact = (content: string) => ({ type: 'fact' as const, key: 'k', content })
 describe.skipIf(process.platform === 'win32')('a data directory', () => {
   test('on a full disk rejects writes with 507, serves reads, and keeps memory and file in sync', async () => {
     const data = dataDirectory();
-    const { url, token, stop } = await started(data, { blocks: 1200 });
+    const { url, token, interrupt } = await started(data, { blocks: 1200 });
     const call = async (method: string, path: string, body?: unknown) => {
       const response = await fetch(url + path, {
         method,
@@ -76,13 +46,12 @@ describe.skipIf(process.platform === 'win32')('a data directory', () => {
       expect((await call('POST', '/_emulator/conversations', { id: `c${i}`, messages })).status).toBe(507);
     }
     expect((await call('POST', '/_emulator/reset')).status).toBe(507);
-    expect(
-      (await call('PUT', '/_emulator/state', { ...JSON.parse(state), presets: Array(900).fill(PRESET) })).status,
-    ).toBe(507);
+    const larger = { ...JSON.parse(state), presets: Array(900).fill(PRESET) };
+    expect((await call('PUT', '/_emulator/state', larger)).status).toBe(507);
     expect((await call('GET', '/api/context?conversationId=conv_sample')).status).toBe(200);
     const stored = (text: string) => ({ ...JSON.parse(text), clock: undefined });
     expect(stored((await call('GET', '/_emulator/state')).text)).toEqual(stored(state));
-    expect(await stop()).toBe(0);
+    expect(await interrupt()).toBe(0);
 
     const again = createEmulator({ data });
     expect(stored(JSON.stringify(again.state()))).toEqual(stored(state));
@@ -96,13 +65,13 @@ describe.skipIf(process.platform === 'win32')('a data directory', () => {
     before.memory.create(fact('kept'));
     await before.close();
 
-    const { url, token, stop } = await started(data, { blocks: 0 });
+    const { url, token, interrupt } = await started(data, { blocks: 0 });
     const memory = (init: RequestInit = {}) =>
       fetch(`${url}/api/memory`, { ...init, headers: { authorization: `Bearer ${token}` } });
 
     expect((await (await memory()).json()).memories[0].content).toBe('kept');
     expect((await memory({ method: 'POST', body: JSON.stringify(fact('lost')) })).status).toBe(507);
-    expect(await stop()).toBe(0);
+    expect(await interrupt()).toBe(0);
     const after = createEmulator({ data });
     expect(after.memory.all().map(({ item }) => item.content)).toEqual(['kept']);
     await after.close();
@@ -150,10 +119,10 @@ describe('an unusable data directory', () => {
     const uid = process.getuid?.() === 0 ? 65534 : undefined;
 
     for (const directory of [data, join(data, 'inner')]) {
-      const { code, err } = await started(directory, uid === undefined ? {} : { uid });
+      const { code, said } = await started(directory, uid === undefined ? {} : { uid });
 
       expect(code).toBe(2);
-      expect(err()).toMatch(/^context-gateway-emulator: cannot write to .*emulator\.db \(\w+\); check .*\n$/);
+      expect(said.err).toMatch(/^context-gateway-emulator: cannot write to .*emulator\.db \(\w+\); check .*\n$/);
     }
   });
 

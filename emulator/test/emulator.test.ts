@@ -2,12 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { createEmulator } from '../src/index.js';
 import { callsTo, eventsOf, openStream, PROJECT_TALK, testEmulator } from './support.js';
 
+const post = (text: string) => ({ action: 'post_message', channel: '#a', text });
+const MESSAGE = { id: 'b', role: 'user' as const, content: 'b' };
+
 /** Makes a call of every kind and returns the results as JSON. */
 async function resultsOfEveryCall(emulator: ReturnType<typeof testEmulator>): Promise<string> {
   const { context, gateway, upload } = callsTo(emulator);
-  const conversation = emulator.conversations.create({
-    messages: PROJECT_TALK.map(({ role, content }) => ({ role, content })),
-  });
+  const messages = PROJECT_TALK.map(({ role, content }) => ({ role, content }));
+  const conversation = emulator.conversations.create({ messages });
   const conversationId = conversation.id;
   const said = [
     conversation,
@@ -17,8 +19,7 @@ async function resultsOfEveryCall(emulator: ReturnType<typeof testEmulator>): Pr
     (await context('POST', '/api/memory', { type: 'fact', key: 'a', content: 'b' })).body,
     await (await openStream(emulator, 'How tall is the tower?')).text(),
     (await upload(new File(['abc'], 'x'))).body,
-    (await gateway('POST', '/v1/integrations/team-chat/execute', { action: 'post_message', channel: 'a', text: 'b' }))
-      .body,
+    (await gateway('POST', '/v1/integrations/team-chat/execute', post('b'))).body,
     emulator.requests.map(({ requestId, status }) => [requestId, status]),
   ];
   return JSON.stringify(said);
@@ -31,9 +32,8 @@ describe('an emulator', () => {
 
     expect(await resultsOfEveryCall(one)).toBe(await resultsOfEveryCall(other));
     expect(one.apiKeys.secret).toBe(other.apiKeys.secret);
-    expect(await resultsOfEveryCall(testEmulator({ seed: 8 }))).not.toBe(
-      await resultsOfEveryCall(testEmulator({ seed: 9 })),
-    );
+    const [eight, nine] = [testEmulator({ seed: 8 }), testEmulator({ seed: 9 })];
+    expect(await resultsOfEveryCall(eight)).not.toBe(await resultsOfEveryCall(nine));
   });
 
   test('starts over after a reset and keeps its keys', async () => {
@@ -72,48 +72,29 @@ describe('an emulator', () => {
 
     expect(other.conversations.get('mine')).toBeUndefined();
     expect((await callsTo(other).gateway('GET', '/v1/presets')).status).toBe(200);
-    expect(
-      (await callsTo(other).gateway('GET', '/v1/presets', undefined, { authorization: `Bearer ${one.apiKeys.secret}` }))
-        .status,
-    ).toBe(403);
+    const authorization = `Bearer ${one.apiKeys.secret}`;
+    expect((await callsTo(other).gateway('GET', '/v1/presets', undefined, { authorization })).status).toBe(403);
     expect(other.clock.now()).toBe(Date.parse('2026-01-15T10:00:00Z'));
   });
 
   test('gives every message an id, and returns copies of its records', () => {
     const { conversations } = testEmulator();
     const created = conversations.create({ messages: [{ role: 'user', content: 'a' }] });
+    const second = { ...MESSAGE, createdAt: '2026-01-01T00:00:00Z' };
 
-    const [added] = conversations.append(created.id, [
-      { id: 'b', role: 'assistant', content: 'b', createdAt: '2026-01-01T00:00:00Z' },
-    ]);
+    expect(conversations.append(created.id, [second])).toEqual([{ ...second, excluded: false }]);
     if (created.messages[0]) created.messages[0].content = 'changed';
 
-    expect(added).toEqual({
-      id: 'b',
-      role: 'assistant',
-      content: 'b',
-      createdAt: '2026-01-01T00:00:00Z',
-      excluded: false,
-    });
-    expect(conversations.get(created.id)?.messages.map(({ id, content }) => [id, content])).toEqual([
-      [created.messages[0]?.id, 'a'],
-      ['b', 'b'],
-    ]);
+    expect(created.messages[0]?.id).toMatch(/^msg_/);
+    const first = { id: created.messages[0]?.id, content: 'a' };
+    expect(conversations.get(created.id)?.messages).toMatchObject([first, second]);
   });
 
   test.each([
     ['an id already in use', { id: 'taken' }],
-    [
-      'a duplicate message id',
-      {
-        messages: [
-          { id: 'a', role: 'user', content: '' },
-          { id: 'a', role: 'user', content: '' },
-        ],
-      },
-    ],
-    ['an unknown role', { messages: [{ role: 'robot', content: '' }] }],
-    ['an invalid date', { messages: [{ role: 'user', content: '', createdAt: 'soon' }] }],
+    ['a duplicate message id', { messages: [MESSAGE, MESSAGE] }],
+    ['an unknown role', { messages: [{ ...MESSAGE, role: 'robot' }] }],
+    ['an invalid date', { messages: [{ ...MESSAGE, createdAt: 'soon' }] }],
   ])('rejects a conversation with %s', (_, input) => {
     const { conversations } = testEmulator();
     conversations.create({ id: 'taken' });
@@ -137,15 +118,10 @@ describe('an emulator', () => {
     const { gateway, context } = callsTo(emulator);
     for (let i = 0; i < 1100; i += 1) await gateway('GET', `/v1/presets?limit=${(i % 50) + 1}`);
     const { secret } = emulator.apiKeys;
-    await context('POST', '/api/memory', {
-      type: 'fact',
-      key: 'k',
-      content: `${secret} ${emulator.sessionToken} svc_sk_elsewhere9`,
-    });
-    await gateway('GET', `/v1/presets?category=${secret}`, undefined, {
-      cookie: 'sid=1234',
-      'x-session-token': 'abcd',
-    });
+    const content = `${secret} ${emulator.sessionToken} svc_sk_elsewhere9`;
+    await context('POST', '/api/memory', { type: 'fact', key: 'k', content });
+    const headers = { cookie: 'sid=1234', 'x-session-token': 'abcd' };
+    await gateway('GET', `/v1/presets?category=${secret}`, undefined, headers);
 
     const { requests } = emulator;
 
@@ -153,33 +129,21 @@ describe('an emulator', () => {
     expect(requests[0]?.path).toBe(`/v1/presets?limit=${(102 % 50) + 1}`);
     expect(requests.at(-2)).toMatchObject({ method: 'POST', path: '/api/memory', status: 200, outcome: 'answered' });
     expect(requests.at(-2)?.body).toContain('svc_sk_***');
-    expect(requests.at(-1)?.headers).toMatchObject({
-      authorization: 'Bearer svc_sk_***',
-      cookie: '***',
-      'x-session-token': '***',
-    });
+    const redacted = { authorization: 'Bearer svc_sk_***', cookie: '***', 'x-session-token': '***' };
+    expect(requests.at(-1)?.headers).toMatchObject(redacted);
     const text = JSON.stringify(requests);
     for (const hidden of [secret, emulator.sessionToken, 'elsewhere9', '1234', 'abcd'])
       expect(text).not.toContain(hidden);
   });
 
-  test('rejects invalid options', () => {
-    expect(() => createEmulator({ now: 'soon' })).toThrow('soon');
+  test('rejects a time after the year 9999', () => {
     expect(() => createEmulator({ now: 8e15 })).toThrow('9999');
-    expect(() => createEmulator({ publishableEndpoints: ['GET /v9/nothing'] })).toThrow(
-      'unknown endpoint GET /v9/nothing',
-    );
   });
 });
 
 describe('an idempotency key', () => {
   const send = (emulator: ReturnType<typeof testEmulator>, key: string, content = 'one') =>
-    callsTo(emulator).gateway(
-      'POST',
-      '/v1/integrations/team-chat/execute',
-      { action: 'post_message', channel: '#a', text: content },
-      { 'idempotency-key': key },
-    );
+    callsTo(emulator).gateway('POST', '/v1/integrations/team-chat/execute', post(content), { 'idempotency-key': key });
 
   test('returns the same response to the same request, also a concurrent one, and rejects another', async () => {
     const emulator = testEmulator();
@@ -198,10 +162,9 @@ describe('an idempotency key', () => {
 
   test('covers the path and the query', async () => {
     const emulator = testEmulator();
-    const messages = ['a', 'b'].map((id) => ({ id, role: 'user' as const, content: id }));
-    emulator.conversations.create({ id: 'talk', messages });
+    emulator.conversations.create({ id: 'talk', messages: [{ ...MESSAGE, id: 'a' }, MESSAGE] });
     const { bare, context } = callsTo(emulator);
-    for (const { id } of messages) await context('POST', '/api/context/pin/talk', { messageId: id });
+    for (const messageId of ['a', 'b']) await context('POST', '/api/context/pin/talk', { messageId });
     const headers = { authorization: `Bearer ${emulator.sessionToken}`, 'idempotency-key': 'k' };
     const unpin = async (path: string) => (await bare('DELETE', `/api/context/pin/${path}`, undefined, headers)).status;
 
@@ -212,8 +175,8 @@ describe('an idempotency key', () => {
   test('does not store an error response', async () => {
     const emulator = testEmulator();
     const { gateway } = callsTo(emulator);
-    const create = () =>
-      gateway('POST', '/v1/presets/mine/execute', { input: 'x', model: 'atlas-small' }, { 'idempotency-key': 'k' });
+    const run = { input: 'x', model: 'atlas-small' };
+    const create = () => gateway('POST', '/v1/presets/mine/execute', run, { 'idempotency-key': 'k' });
 
     expect((await create()).status).toBe(404);
     emulator.presets.create({ id: 'mine', name: 'mine', template: '{{input}}' });

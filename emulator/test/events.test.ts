@@ -6,6 +6,8 @@ import { RequestLog } from '../src/http/log/request-log.js';
 import { type Emulator, manualClock } from '../src/index.js';
 import { callsTo, openStream, testEmulator } from './support.js';
 
+const MESSAGE = { role: 'user' as const, content: 'Hello?' };
+
 type Pushed = { [Name in keyof PushedEvents]: { name: Name; data: PushedEvents[Name] } }[keyof PushedEvents];
 
 /** Reads the pushed events one at a time. */
@@ -88,51 +90,25 @@ describe('the event stream of the inspector', () => {
     await leave();
   });
 
-  test.each<{ what: string; change: (emulator: Emulator) => unknown; topic: string }>([
-    {
-      what: 'a message',
-      change: ({ conversations }) => conversations.append('talk', [{ role: 'user', content: 'x' }]),
-      topic: 'conversations/talk',
-    },
-    {
-      what: 'a deleted conversation',
-      change: ({ conversations }) => conversations.delete('talk'),
-      topic: 'conversations/talk',
-    },
-    {
-      what: 'a memory item',
-      change: ({ memory }) => memory.create({ type: 'fact', key: 'k', content: 'c' }),
-      topic: 'memory',
-    },
-    { what: 'a key', change: ({ apiKeys }) => apiKeys.create('secret'), topic: 'api-keys' },
-    { what: 'the plan', change: ({ account }) => account.setPlan('starter'), topic: 'account' },
-    { what: 'a reset', change: (emulator) => emulator.reset(), topic: 'everything' },
-    {
-      what: 'time',
-      change: (emulator) => callsTo(emulator).control('POST', '/clock', { advance: 1 }),
-      topic: 'clock',
-    },
-  ])('reports a change of $what', async ({ change, topic }) => {
+  test.each<[what: string, topic: string, change: (emulator: Emulator) => unknown]>([
+    ['a message', 'conversations/talk', ({ conversations }) => conversations.append('talk', [MESSAGE])],
+    ['a deleted conversation', 'conversations/talk', ({ conversations }) => conversations.delete('talk')],
+    ['a memory item', 'memory', ({ memory }) => memory.create({ type: 'fact', key: 'k', content: 'c' })],
+    ['a key', 'api-keys', ({ apiKeys }) => apiKeys.create('secret')],
+    ['the plan', 'account', ({ account }) => account.setPlan('starter')],
+    ['a reset', 'everything', (emulator) => emulator.reset()],
+    ['time', 'clock', (emulator) => callsTo(emulator).control('POST', '/clock', { advance: 1 })],
+    ['a fault that was used up', 'faults', (emulator) => callsTo(emulator).gateway('GET', '/v1/presets')],
+  ])('reports a change of %s', async (_, topic, change) => {
     const emulator = testEmulator();
-    emulator.conversations.create({ id: 'talk', messages: [{ role: 'user', content: 'Hello?' }] });
+    emulator.conversations.create({ id: 'talk', messages: [MESSAGE] });
+    emulator.faults.add({ match: { path: '/v1/*' }, respond: { status: 503 } });
     const { of, leave } = await watch(emulator);
     await of('changes');
 
     await change(emulator);
 
     expect((await of('changes')).topics).toContain(topic);
-    await leave();
-  });
-
-  test('reports that a fault was used up', async () => {
-    const emulator = testEmulator();
-    emulator.faults.add({ match: { path: '/v1/*' }, respond: { status: 503 } });
-    const { of, leave } = await watch(emulator);
-    await of('changes');
-
-    await callsTo(emulator).gateway('GET', '/v1/presets');
-
-    expect((await of('changes')).topics).toContain('faults');
     await leave();
   });
 
@@ -194,26 +170,25 @@ describe('the event stream of the inspector', () => {
   });
 
   test.each(['HEAD', 'GET'])('does not keep listening after an aborted %s', async (method) => {
-    const ended = vi.fn();
     const listen = RequestLog.prototype.listen;
-    vi.spyOn(RequestLog.prototype, 'listen').mockImplementation(function (this: RequestLog, listener) {
+    const listening = vi.spyOn(RequestLog.prototype, 'listen');
+    const ended = vi.fn();
+    listening.mockImplementation(function (this: RequestLog, listener) {
       const end = listen.call(this, listener);
-      watching += 1;
       return () => {
-        watching -= 1;
         ended();
         end();
       };
     });
-    let watching = 0;
     const emulator = testEmulator();
     const leaving = new AbortController();
     const response = await emulator.fetch('http://127.0.0.1/_emulator/events', { method, signal: leaving.signal });
     await response.body?.getReader().read();
     leaving.abort();
 
-    expect(watching).toBe(0);
-    expect(ended).toHaveBeenCalledTimes(method === 'GET' ? 1 : 0);
+    const times = method === 'GET' ? 1 : 0;
+    expect(listening).toHaveBeenCalledTimes(times);
+    expect(ended).toHaveBeenCalledTimes(times);
   });
 
   test('ends when the emulator is closed', async () => {

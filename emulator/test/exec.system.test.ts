@@ -1,29 +1,15 @@
-import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { builtFile } from '../../test/helpers/programs.js';
 import { exec as execute } from '../src/cli/exec.js';
 import { CONFIG_FILE, readOptions } from '../src/cli/read-options.js';
+import { launch } from './command.js';
 import { dataDirectory } from './support.js';
 
-const command = [builtFile('emulator-cli'), 'exec'];
-
-/** Runs the command in its own process. `onOutput` receives everything printed so far. */
-function exec(args: string[], onOutput: (out: string, pid: number) => void = () => {}) {
-  return new Promise<{ code: number | null; out: string; err: string }>((resolve) => {
-    const child = spawn(process.execPath, [...command, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-    let out = '';
-    let err = '';
-    child.stdout.on('data', (data) => {
-      out += data;
-      onOutput(out, child.pid ?? 0);
-    });
-    child.stderr.on('data', (data) => {
-      err += data;
-    });
-    child.once('close', (code) => resolve({ code, out, err }));
-  });
+/** Runs the command in its own process until it ends. */
+async function exec(...args: string[]) {
+  const { said, ended } = launch(['exec', ...args]);
+  return { code: await ended, ...said };
 }
 
 /** Writes a program into a file and returns the shell command that runs it. */
@@ -42,7 +28,7 @@ describe('exec', () => {
       process.exit(7);
     `);
 
-    const { code, out, err } = await exec([ask]);
+    const { code, out, err } = await exec(ask);
 
     expect(out).toMatch(/^200 200 http:\/\/127\.0\.0\.1:\d+\n$/);
     expect(err).toContain('context-gateway-emulator: listening on http://127.0.0.1:');
@@ -52,7 +38,7 @@ describe('exec', () => {
   });
 
   test('runs a shell command line, after its own flags', async () => {
-    const { code, out, err } = await exec(['--quiet', '--seed', 'x', 'echo one && echo two && exit 3']);
+    const { code, out, err } = await exec('--quiet', '--seed', 'x', 'echo one && echo two && exit 3');
 
     expect({ code, out, err }).toEqual({ code: 3, out: 'one\ntwo\n', err: '' });
   });
@@ -66,13 +52,13 @@ describe('exec', () => {
       console.log('ready');
     `);
 
-    const { code } = await exec([`${wait}; exit $?`], (out, pid) => {
-      if (out === 'ready\n') process.kill(pid, 'SIGTERM');
-    });
+    const { child, until, ended } = launch(['exec', `${wait}; exit $?`]);
+    await until('ready\n');
+    child.kill('SIGTERM');
 
-    expect(readFileSync(file, 'utf8')).toBe('well');
     // 5 if the shell waits for the program, 143 if the signal ends the shell first.
-    expect([5, 143]).toContain(code);
+    expect([5, 143]).toContain(await ended);
+    expect(readFileSync(file, 'utf8')).toBe('well');
   });
 
   test.skipIf(process.platform === 'win32')('forwards signals in a terminal too, without a process group', async () => {
@@ -110,7 +96,7 @@ describe('exec', () => {
   });
 
   test('exits as a shell does if the command is killed or does not exist', async () => {
-    expect((await exec([program("process.kill(process.pid, 'SIGKILL');")])).code).toBe(137);
-    expect((await exec(['no-such-command-here'])).code).toBe(127);
+    expect((await exec(program("process.kill(process.pid, 'SIGKILL');"))).code).toBe(137);
+    expect((await exec('no-such-command-here')).code).toBe(127);
   });
 });

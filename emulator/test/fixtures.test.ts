@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Emulator } from 'context-gateway-emulator';
 import { assertReceived, useEmulator } from 'context-gateway-emulator/node-test';
 import { type ExpectedRequest, test } from 'context-gateway-emulator/vitest';
 import { build } from 'esbuild';
@@ -19,18 +20,10 @@ describe('the fixtures of a test', () => {
     seen.add(emulator.apiKeys.secret);
     expect(emulator.requests).toEqual([]);
 
-    const { id } = emulator.conversations.create({
-      messages: [{ role: 'user', content: 'We decided to use Parquet.' }],
-    });
-    await context.compact(id, { level: 'deep' });
+    await context.memory.list();
     await gateway.chat.completions.create(PROMPT);
 
-    expect(emulator).toHaveReceived({ method: 'POST', path: '/api/context/compact', body: { level: 'deep' } });
-    expect(emulator).toHaveReceived({
-      path: /^\/v1\/chat/,
-      body: { messages: [{ content: expect.any(String) }] },
-      times: 1,
-    });
+    expect(emulator).toHaveReceived({ path: /^\/v1\/chat/, times: 1 });
     expect(emulator).toHaveReceived({ status: 200, times: 2 });
     expect(emulator).not.toHaveReceived({ method: 'DELETE' });
     expect(emulator).toHaveReceived({ path: '/v1/usage', times: 0 });
@@ -48,6 +41,14 @@ describe('the fixtures of a test', () => {
   });
 });
 
+/** Requests a completion with a body. */
+const post = (emulator: Emulator, body: object, query = '') =>
+  emulator.fetch(`https://emulator.test/v1/chat/completions${query}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${emulator.apiKeys.secret}` },
+    body: JSON.stringify(body),
+  });
+
 describe('toHaveReceived', () => {
   const failure = (act: () => void): string => {
     try {
@@ -58,12 +59,11 @@ describe('toHaveReceived', () => {
     throw new Error('it did not fail');
   };
 
-  test('lists the received requests, and how one to the same endpoint differs', async ({
-    emulator,
-    context,
-    gateway,
-  }) => {
-    const { id } = emulator.conversations.create({ messages: [{ role: 'user', content: 'Hello.' }] });
+  test('lists the requests, and how one to the same endpoint differs', async ({ emulator, context, gateway }) => {
+    expect(failure(() => expect(emulator).toHaveReceived({}))).toBe(
+      'Expected one or more × any request; received none.\n\nThe emulator received no requests.',
+    );
+    const { id } = emulator.conversations.create();
     await context.compact(id, { level: 'light' });
     await gateway.presets.list({ limit: 2 });
     const expected = { method: 'POST', path: '/api/context/compact', status: 200, body: { level: 'deep' } };
@@ -89,12 +89,7 @@ describe('toHaveReceived', () => {
   });
 
   test('fails on a body that was cut at 64 KB, and matches one whose key was redacted', async ({ emulator }) => {
-    const send = (content: string) =>
-      emulator.fetch('https://emulator.test/v1/chat/completions', {
-        method: 'POST',
-        headers: { authorization: `Bearer ${emulator.apiKeys.secret}` },
-        body: JSON.stringify({ messages: [{ role: 'user', content }], model: 'atlas-small' }),
-      });
+    const send = (content: string) => post(emulator, { messages: [{ role: 'user', content }], model: 'atlas-small' });
     const pasted = `Header:\nBearer abcdefghijk, and ${emulator.apiKeys.secret}`;
     await send(pasted);
     expect(emulator).toHaveReceived({ body: { messages: [{ content: pasted }] } });
@@ -108,19 +103,11 @@ describe('toHaveReceived', () => {
       () => expect(emulator).not.toHaveReceived(cut),
       () => expect(emulator).toHaveReceived({ body: { model: 'atlas-small' }, times: 1 }),
     ]) {
-      expect(failure(act)).toContain(
-        'The body of POST /v1/chat/completions is not complete in the log, which keeps 64 KB',
-      );
+      expect(failure(act)).toContain('POST /v1/chat/completions is not complete in the log, which keeps 64 KB');
     }
     expect(emulator).toHaveReceived({ path: '/v1/chat/completions', times: 2 });
     expect(emulator).not.toHaveReceived({ path: '/v1/usage', body: { model: 'birch-small' } });
     expect(emulator).toHaveReceived({ body: { model: 'atlas-small' } });
-  });
-
-  test('says so when no request was received', ({ emulator }) => {
-    expect(failure(() => expect(emulator).toHaveReceived({}))).toBe(
-      'Expected one or more × any request; received none.\n\nThe emulator received no requests.',
-    );
   });
 
   test.for<{ expected: ExpectedRequest; isThere: boolean; because: string }>([
@@ -133,19 +120,11 @@ describe('toHaveReceived', () => {
     { expected: { body: { model: undefined } }, isThere: false, because: 'undefined means absent' },
     { expected: { body: { seed: undefined } }, isThere: true, because: 'undefined means absent' },
     { expected: { body: { messages: [] } }, isThere: false, because: 'an array must match completely' },
-    {
-      expected: { body: expect.objectContaining({ model: expect.stringMatching(/^atlas/) }) },
-      isThere: true,
-      because: 'asymmetric matchers work',
-    },
+    { expected: { body: { model: expect.stringMatching(/^atlas/) } }, isThere: true, because: 'matchers work' },
     { expected: { body: 'text' }, isThere: false, because: 'the body is an object' },
     { expected: { times: 2 }, isThere: false, because: 'there was one request' },
   ])('$expected: $isThere, because $because', async ({ expected, isThere }, { emulator }) => {
-    await emulator.fetch('https://emulator.test/v1/chat/completions?a=1', {
-      method: 'POST',
-      headers: { authorization: `Bearer ${emulator.apiKeys.secret}` },
-      body: JSON.stringify(PROMPT),
-    });
+    await post(emulator, PROMPT, '?a=1');
 
     if (isThere) expect(emulator).toHaveReceived(expected);
     else expect(emulator).not.toHaveReceived(expected);

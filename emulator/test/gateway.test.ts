@@ -4,18 +4,16 @@ import { callsTo, testEmulator } from './support.js';
 
 describe('a completion', () => {
   test('answers with the sentence of the request that matches the question', async () => {
-    const { gateway } = callsTo(testEmulator());
+    const { ask } = callsTo(testEmulator());
 
     const facts = 'Lunch is at noon. We decided to use PostgreSQL for the database. The office is in Graz.';
     const question = 'What did we decide about the database?';
 
-    const { status, body } = await gateway('POST', '/v1/chat/completions', {
-      model: 'birch-large',
-      messages: [
-        { role: 'system', content: facts },
-        { role: 'user', content: question },
-      ],
-    });
+    const messages = [
+      { role: 'system', content: facts },
+      { role: 'user', content: question },
+    ];
+    const { status, body } = await ask('', { model: 'birch-large', messages });
 
     const answer = 'We decided to use PostgreSQL for the database.';
     const prompt_tokens = countTokens(facts) + countTokens(question) + 2 * 4;
@@ -27,13 +25,7 @@ describe('a completion', () => {
       object: 'chat.completion',
       created: 1768471200,
       model: 'birch-large',
-      choices: [
-        {
-          index: 0,
-          message: { role: 'assistant', content: answer },
-          finish_reason: 'stop',
-        },
-      ],
+      choices: [{ index: 0, message: { role: 'assistant', content: answer }, finish_reason: 'stop' }],
       usage: { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens },
     });
   });
@@ -62,16 +54,9 @@ describe('a completion', () => {
     const { ask } = callsTo(testEmulator());
     const prompt = 'one two three four five six seven eight nine ten '.repeat(13_000);
 
-    const fits = await ask(prompt, { model: 'atlas-large' });
-    const refused = await ask(prompt, { model: 'birch-large' });
-
-    expect(fits.status).toBe(200);
-    expect(refused.status).toBe(400);
-    expect(refused.body.error).toMatchObject({
-      type: 'invalid_request_error',
-      code: 'context_length_exceeded',
-      param: 'messages',
-    });
+    const error = { code: 'context_length_exceeded', param: 'messages' };
+    expect((await ask(prompt, { model: 'atlas-large' })).status).toBe(200);
+    expect(await ask(prompt, { model: 'birch-large' })).toMatchObject({ status: 400, body: { error } });
   });
 
   test('does not take a scripted reply with an unknown field, such as a misspelt one', () => {
@@ -84,39 +69,34 @@ describe('a completion', () => {
     const emulator = testEmulator();
     const answer = async (content: string) => (await callsTo(emulator).ask(content)).body.choices[0];
     emulator.chat.on('tower', 'As tall as a house.');
-    emulator.chat.on(/^count/, (request) => ({
-      content: `${request.messages.length} for ${request.model}`,
-      finish_reason: 'length',
+    const finish_reason = 'length';
+    emulator.chat.on(/^count/, ({ messages, model }) => ({
+      content: `${messages.length} for ${model}`,
+      finish_reason,
     }));
-    const removeReply = emulator.chat.on((request) => request.model === 'atlas-small', 'Everything is small.');
+    const removeReply = emulator.chat.on(({ model }) => model === 'atlas-small', 'Everything is small.');
 
     expect((await answer('How tall is the tower?')).message.content).toBe('Everything is small.');
     removeReply();
     expect((await answer('How tall is the tower?')).message.content).toBe('As tall as a house.');
-    expect(await answer('count them')).toMatchObject({
-      message: { content: '1 for atlas-small' },
-      finish_reason: 'length',
-    });
+    expect(await answer('count them')).toMatchObject({ message: { content: '1 for atlas-small' }, finish_reason });
   });
 
   test('is a 500 in the format of the Gateway when a reply function throws, and the log holds the error', async () => {
     const emulator = testEmulator();
+    const { ask } = callsTo(emulator);
     emulator.chat.on('x', () => {
       throw new Error('no such reply');
     });
+    emulator.chat.on('y', () => Promise.reject({ reason: 'none is known' }));
 
-    const { status, body } = await callsTo(emulator).ask('x');
+    const { status, body } = await ask('x');
 
     expect(status).toBe(500);
-    expect(body.error).toEqual({
-      message: 'Internal server error',
-      type: 'api_error',
-      param: '',
-      code: 'internal_error',
-    });
+    const error = { message: 'Internal server error', type: 'api_error', param: '', code: 'internal_error' };
+    expect(body).toEqual({ error });
     expect(emulator.requests.at(-1)?.error).toContain('no such reply');
-    emulator.chat.on('y', () => Promise.reject({ reason: 'none is known' }));
-    expect((await callsTo(emulator).ask('y')).status).toBe(500);
+    expect((await ask('y')).status).toBe(500);
     expect(emulator.requests.at(-1)?.error).toContain('none is known');
   });
 });
@@ -143,10 +123,8 @@ describe('usage', () => {
       breakdown_by_model: { 'atlas-small': second, 'birch-small': third },
     });
     expect((await report('?start_date=2026-01-31&end_date=2026-01-31')).tokens_used).toBe(first);
-    expect((await report('?start_date=2026-01-01&end_date=2026-02-01')).breakdown_by_model).toEqual({
-      'atlas-small': first + second,
-      'birch-small': third,
-    });
+    const both = { 'atlas-small': first + second, 'birch-small': third };
+    expect((await report('?start_date=2026-01-01&end_date=2026-02-01')).breakdown_by_model).toEqual(both);
     expect((await report('?start_date=2026-01-01&end_date=2026-01-30')).tokens_used).toBe(0);
   });
 
@@ -183,8 +161,7 @@ describe('presets', () => {
       expect(body).toEqual({ [listForm === 'named' ? 'presets' : 'items']: [expect.anything(), expect.anything()] });
     }
     expect((await gateway('GET', '/v1/presets?limit=7')).body.data).toHaveLength(7);
-    const writing = (await gateway('GET', '/v1/presets?category=writing')).body;
-    expect(writing).toEqual({
+    expect((await gateway('GET', '/v1/presets?category=writing')).body).toEqual({
       object: 'list',
       data: [expect.objectContaining({ id: 'summarize', category: 'writing' })],
     });
@@ -195,21 +172,13 @@ describe('presets', () => {
     const { gateway } = callsTo(emulator);
     emulator.presets.create({ id: 'colours', name: 'Colours', template: '{{input}} Which colour has the case?' });
 
-    const { body } = await gateway('POST', '/v1/presets/colours/execute', {
-      input: 'The case has a yellow colour. $& {{input}} is text.',
-      model: 'birch-small',
-    });
+    const input = 'The case has a yellow colour. $& {{input}} is text.';
+    const { body } = await gateway('POST', '/v1/presets/colours/execute', { input, model: 'birch-small' });
 
-    expect(body).toMatchObject({
-      object: 'preset.execution',
-      preset_id: 'colours',
-      model: 'birch-small',
-      finish_reason: 'stop',
-    });
-    expect(body.output).toBe('The case has a yellow colour.');
-    expect((await gateway('GET', '/v1/usage')).body.breakdown_by_model).toEqual({
-      'birch-small': body.usage.total_tokens,
-    });
+    const preset = { object: 'preset.execution', preset_id: 'colours', model: 'birch-small', finish_reason: 'stop' };
+    expect(body).toMatchObject({ ...preset, output: 'The case has a yellow colour.' });
+    const used = (await gateway('GET', '/v1/usage')).body.breakdown_by_model;
+    expect(used).toEqual({ 'birch-small': body.usage.total_tokens });
   });
 });
 
@@ -235,7 +204,7 @@ describe('files', () => {
 
   test.each([
     ['file', (form: FormData) => form.set('purpose', 'x')],
-    ['file', textParts],
+    ['file', (form: FormData) => form.set('file', 'just text')],
     ['purpose', (form: FormData) => form.set('file', new File(['x'], 'x'))],
   ])('are rejected without a valid %s', async (param, fill) => {
     const form = new FormData();
@@ -253,25 +222,25 @@ describe('files', () => {
 
     expect((await sized(100_000)).status).toBe(200);
     for (const size of [100_001, 500_000]) {
-      const { status, body } = await sized(size);
-      expect(status).toBe(413);
-      expect(body.error).toMatchObject({ param: 'file', code: 'file_too_large' });
+      const answer = await sized(size);
+
+      expect(answer).toMatchObject({ status: 413, body: { error: { param: 'file', code: 'file_too_large' } } });
     }
     expect(emulator.files.list()).toHaveLength(1);
   });
 
   test('are rejected when the body is not multipart or is malformed', async () => {
     const emulator = testEmulator();
-    const send = (type: string, body: string) =>
-      emulator.fetch('http://emulator.test/v1/files', {
-        method: 'POST',
-        headers: { authorization: `Bearer ${emulator.apiKeys.secret}`, 'content-type': type },
-        body,
-      });
-
-    expect((await send('application/json', '{}')).status).toBe(400);
-    expect((await send('multipart/form-data; boundary=x', '--x\r\nnonsense')).status).toBe(400);
-    expect((await send('multipart/form-data', '')).status).toBe(400);
+    const authorization = `Bearer ${emulator.apiKeys.secret}`;
+    for (const [type, body] of [
+      ['application/json', '{}'],
+      ['multipart/form-data; boundary=x', '--x\r\nnonsense'],
+      ['multipart/form-data', ''],
+    ] as const) {
+      const headers = { authorization, 'content-type': type };
+      const answer = await emulator.fetch('http://emulator.test/v1/files', { method: 'POST', headers, body });
+      expect(answer.status, type).toBe(400);
+    }
   });
 });
 
@@ -280,68 +249,39 @@ describe('integrations', () => {
     const { body } = await callsTo(testEmulator()).gateway('GET', '/v1/integrations');
 
     expect(body.data.map((integration: { id: string }) => integration.id)).toEqual(['team-chat', 'issue-tracker']);
-    expect(body.data[0].actions[0]).toEqual({
-      name: 'post_message',
-      description: 'Post a message to a channel.',
-      fields: [
-        { name: 'channel', type: 'string', required: true },
-        { name: 'text', type: 'string', required: true },
-      ],
-    });
+    const fields = ['channel', 'text'].map((name) => ({ name, type: 'string', required: true }));
+    const description = 'Post a message to a channel.';
+    expect(body.data[0].actions[0]).toEqual({ name: 'post_message', description, fields });
   });
 
   test('keep the messages they post', async () => {
     const emulator = testEmulator();
     const { gateway } = callsTo(emulator);
 
-    const { body } = await gateway('POST', '/v1/integrations/team-chat/execute', {
-      action: 'post_message',
-      channel: '#billing',
-      text: 'Export done',
-    });
+    const said = { channel: '#billing', text: 'Export done' };
+    const { body } = await gateway('POST', '/v1/integrations/team-chat/execute', { action: 'post_message', ...said });
 
-    expect(body).toMatchObject({
-      object: 'integration.execution',
-      integration: 'team-chat',
-      action: 'post_message',
-      status: 'completed',
-      result: { id: body.id, channel: '#billing', text: 'Export done' },
-    });
-    expect(emulator.integrations.postedMessages()).toEqual([
-      {
-        id: body.id,
-        integration: 'team-chat',
-        channel: '#billing',
-        text: 'Export done',
-        postedAt: '2026-01-15T10:00:00.000Z',
-      },
-    ]);
+    const integration = 'team-chat';
+    const posted = { id: body.id, ...said };
+    expect(body).toMatchObject({ object: 'integration.execution', integration, action: 'post_message' });
+    expect(body).toMatchObject({ status: 'completed', result: posted });
+    const postedAt = '2026-01-15T10:00:00.000Z';
+    expect(emulator.integrations.postedMessages()).toEqual([{ ...posted, integration, postedAt }]);
   });
 
   test.each([
     { path: 'pigeon', body: { action: 'post_message' }, status: 404, param: 'integration' },
-    { path: 'team-chat', body: {}, status: 400, param: 'action' },
-    { path: 'team-chat', body: { action: 'sing' }, status: 400, param: 'action' },
-    { path: 'team-chat', body: { action: 'post_message', text: 'x' }, status: 400, param: 'channel' },
-    { path: 'team-chat', body: { action: 'post_message', channel: 7, text: 'x' }, status: 400, param: 'channel' },
-    {
-      path: 'issue-tracker',
-      body: { action: 'create_issue', title: 'x', priority: 'high' },
-      status: 400,
-      param: 'priority',
-    },
-  ])('reject $path $body', async ({ path, body, status, param }) => {
+    { body: {}, param: 'action' },
+    { body: { action: 'sing' }, param: 'action' },
+    { body: { action: 'post_message', text: 'x' }, param: 'channel' },
+    { body: { action: 'post_message', channel: 7, text: 'x' }, param: 'channel' },
+    { path: 'issue-tracker', body: { action: 'create_issue', title: 'x', priority: 'high' }, param: 'priority' },
+  ])('name $param in the refusal of $body', async ({ path = 'team-chat', body, status = 400, param }) => {
     const emulator = testEmulator();
 
     const answer = await callsTo(emulator).gateway('POST', `/v1/integrations/${path}/execute`, body);
 
-    expect(answer.status).toBe(status);
-    expect(answer.body.error).toMatchObject({ type: 'invalid_request_error', param });
+    expect(answer).toMatchObject({ status, body: { error: { type: 'invalid_request_error', param } } });
     expect(emulator.integrations.executions()).toEqual([]);
   });
 });
-
-function textParts(form: FormData): void {
-  form.set('purpose', 'x');
-  form.set('file', 'just text');
-}

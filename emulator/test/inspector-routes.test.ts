@@ -7,27 +7,29 @@ const routes = () => {
   return { emulator, call: callsTo(emulator).control };
 };
 
+const TALK = '/conversations/talk';
+
 describe('the actions of the inspector', () => {
   test('pins, changes the category, and unpins', async () => {
     const { emulator, call } = routes();
 
-    const pinned = await call('PUT', '/conversations/talk/pins/dec', { category: 'decision' });
-    const changed = await call('PUT', '/conversations/talk/pins/dec', { category: 'requirement' });
+    const pinned = await call('PUT', `${TALK}/pins/dec`, { category: 'decision' });
+    const changed = await call('PUT', `${TALK}/pins/dec`, { category: 'requirement' });
 
     expect(pinned.body).toMatchObject({ messageId: 'dec', category: 'decision' });
     expect(changed.body).toMatchObject({ id: pinned.body.id, category: 'requirement' });
-    expect((await call('DELETE', '/conversations/talk/pins/dec')).status).toBe(200);
+    expect((await call('DELETE', `${TALK}/pins/dec`)).status).toBe(200);
     expect((await emulator.inspect('talk'))?.pinnedMemory).toEqual([]);
-    expect((await call('DELETE', '/conversations/talk/pins/dec')).status).toBe(404);
+    expect((await call('DELETE', `${TALK}/pins/dec`)).status).toBe(404);
   });
 
   test('excludes a message and includes it again', async () => {
     const { emulator, call } = routes();
     const status = async () => (await emulator.inspect('talk'))?.messages.find(({ id }) => id === 'dec')?.status;
 
-    await call('PATCH', '/conversations/talk/messages/dec', { excluded: true });
+    await call('PATCH', `${TALK}/messages/dec`, { excluded: true });
     expect(await status()).toBe('excluded');
-    await call('PATCH', '/conversations/talk/messages/dec', { excluded: false });
+    await call('PATCH', `${TALK}/messages/dec`, { excluded: false });
     expect(await status()).toBe('recent');
   });
 
@@ -35,11 +37,10 @@ describe('the actions of the inspector', () => {
     const { emulator, call } = routes();
     await emulator.compact('talk', 'aggressive');
 
-    expect((await call('DELETE', '/conversations/talk')).status).toBe(200);
+    expect((await call('DELETE', TALK)).status).toBe(200);
 
-    expect(emulator.conversations.list()).toEqual([]);
     expect(emulator.state().conversations).toEqual([]);
-    expect((await call('GET', '/conversations/talk/context')).status).toBe(404);
+    expect((await call('GET', `${TALK}/context`)).status).toBe(404);
     // A new conversation under the same ids, to show that nothing of the old one was cached.
     const message = { id: 'dec', role: 'user' as const, content: 'We decided to use paper because it is patient.' };
     emulator.conversations.create({ id: 'talk', messages: [message, ...PROJECT_TALK.slice(10)] });
@@ -49,15 +50,9 @@ describe('the actions of the inspector', () => {
 
   test.each([
     { method: 'PUT', path: '/conversations/none/pins/dec', status: 404, error: 'no such conversation' },
-    { method: 'PUT', path: '/conversations/talk/pins/none', status: 404, error: 'message does not exist' },
-    { method: 'PUT', path: '/conversations/talk/pins/dec', body: { category: 'x' }, status: 400, error: 'category' },
-    {
-      method: 'PATCH',
-      path: '/conversations/talk/messages/none',
-      body: { excluded: true },
-      status: 404,
-      error: 'message',
-    },
+    { method: 'PUT', path: `${TALK}/pins/none`, status: 404, error: 'message does not exist' },
+    { method: 'PUT', path: `${TALK}/pins/dec`, body: { category: 'x' }, status: 400, error: 'category' },
+    { method: 'PATCH', path: `${TALK}/messages/none`, body: { excluded: true }, status: 404, error: 'message' },
     { method: 'DELETE', path: '/conversations/none', status: 404, error: 'no such conversation' },
     { method: 'PATCH', path: '/memory/none', body: {}, status: 404, error: 'no such memory' },
     { method: 'DELETE', path: '/memory/none', status: 404, error: 'no such memory' },
@@ -86,35 +81,24 @@ describe('the actions of the inspector', () => {
   test('finds conversations by id and by their first message, newest first', async () => {
     const { emulator, call } = routes();
     emulator.conversations.create({ id: 'other', messages: [{ role: 'user', content: 'About the HARBOUR.' }] });
-    const found = async (search: string) =>
-      (await call('GET', `/overview?search=${encodeURIComponent(search)}`)).body.conversations.map(
-        ({ id }: { id: string }) => id,
-      );
+    const found = async (search: string) => (await call('GET', `/overview?search=${search}`)).body;
 
-    expect(await found('')).toEqual(['other', 'talk']);
-    expect(await found('harbour')).toEqual(['other']);
-    expect(await found('TAL')).toEqual(['talk']);
-    expect(await found('nothing')).toEqual([]);
-    expect((await call('GET', '/overview?search=nothing')).body.conversationCount).toBe(2);
+    expect(await found('')).toMatchObject({ conversations: [{ id: 'other' }, { id: 'talk' }] });
+    expect(await found('harbour')).toMatchObject({ conversations: [{ id: 'other' }] });
+    expect(await found('TAL')).toMatchObject({ conversations: [{ id: 'talk' }] });
+    expect(await found('nothing')).toMatchObject({ conversations: [], conversationCount: 2 });
   });
 
   test('lists the statements of messages, also one that a later one revokes, without excluded ones', async () => {
     const { emulator, call } = routes();
-    const states = async (): Promise<string> =>
-      JSON.stringify((await call('GET', '/conversations/talk/context')).body.statements);
+    const states = async () => JSON.stringify((await call('GET', `${TALK}/context`)).body.statements);
+    const content = 'Actually, we decided to write CSV files instead of Parquet files because the finance team asked.';
 
-    expect(await states()).toContain('We decided to write Parquet files');
-    expect(JSON.parse(await states())).toContainEqual(
-      expect.objectContaining({ section: 'requirements', messageId: 'req' }),
-    );
-    await call('PATCH', '/conversations/talk/messages/req', { excluded: true });
+    const requirement = { section: 'requirements', messageId: 'req' };
+    expect(JSON.parse(await states())).toContainEqual(expect.objectContaining(requirement));
+    await call('PATCH', `${TALK}/messages/req`, { excluded: true });
     expect(await states()).not.toContain('six in the morning');
-    emulator.conversations.append('talk', [
-      {
-        role: 'user',
-        content: 'Actually, we decided to write CSV files instead of Parquet files because the finance team asked.',
-      },
-    ]);
+    emulator.conversations.append('talk', [{ role: 'user', content }]);
     expect(await states()).toMatch(/We decided to write Parquet files.*Actually, we decided to write CSV files/);
   });
 });

@@ -11,8 +11,6 @@ const begun = (): Emulator => {
 };
 const look = async (emulator: Emulator): Promise<InspectedConversation> =>
   (await emulator.inspect('talk')) as InspectedConversation;
-const receiptOf = async (emulator: Emulator) =>
-  (await look(emulator)).receipt as NonNullable<InspectedConversation['receipt']>;
 
 describe('the losses of a compaction', () => {
   test('are decisions and requirements that the context no longer contains, each with its message', async () => {
@@ -53,10 +51,8 @@ describe('the losses of a compaction', () => {
     const { lost, statements, messages } = await look(emulator);
     expect(lost.map(({ text }) => text)).not.toContain(loss?.text);
     await emulator.compact('talk', 'aggressive');
-    expect(await receiptOf(emulator)).toMatchObject({
-      recognised: statements.length,
-      messages: { live: messages.length - 1 },
-    });
+    const live = messages.length - 1;
+    expect((await look(emulator)).receipt).toMatchObject({ recognised: statements.length, messages: { live } });
   });
 });
 

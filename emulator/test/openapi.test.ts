@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import Ajv2020 from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
-import { createEmulator, type Emulator } from '../src/index.js';
+import type { Emulator } from '../src/index.js';
 import type { ServiceOptions } from '../src/options.js';
 import { openStream, PROJECT_TALK, testEmulator } from './support.js';
 
@@ -19,12 +19,8 @@ interface Description extends Record<string, unknown> {
   components: { schemas: Record<string, object>; securitySchemes: Record<string, object> };
 }
 
-const descriptionOf = async (emulator: Emulator): Promise<Description> => {
-  const response = await emulator.fetch(`${BASE}/_emulator/openapi.json`);
-  const text = await response.text();
-  if (!response.ok) throw new Error(text);
-  return JSON.parse(text);
-};
+const descriptionOf = async (emulator: Emulator, headers = {}): Promise<Description> =>
+  (await emulator.fetch(`${BASE}/_emulator/openapi.json`, { headers })).json();
 
 const operationsOf = (description: Description) =>
   Object.entries(description.paths).flatMap(([path, methods]) =>
@@ -165,28 +161,19 @@ describe('the OpenAPI description', () => {
 
     emulator.scope('test');
     const ids = operations.map(({ operationId }) => operationId);
-    expect(ids).toEqual(expect.arrayContaining(Object.keys(REQUESTS)));
     const plain = Object.fromEntries(ids.filter((id) => !(id in REQUESTS)).map((id) => [id, {}]));
     const requests: typeof REQUESTS = { ...plain, ...REQUESTS };
     for (const [operationId, { query = '', json, form, path = {} }] of Object.entries(requests)) {
-      const {
-        method,
-        path: template,
-        responses,
-      } = operations.find((one) => one.operationId === operationId) as never as {
-        method: string;
-        path: string;
-      } & Operation;
+      const operation = operations.find((one) => one.operationId === operationId);
+      if (operation === undefined) throw new Error(`no operation ${operationId}`);
+      const { method, path: template, responses } = operation;
       const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => known[path[name] ?? ''] ?? path[name] ?? '?');
       const credential = template.startsWith('/v1') ? emulator.apiKeys.secret : emulator.sessionToken;
+      known.STATE = JSON.stringify(emulator.state());
       const response = await emulator.fetch(BASE + filled + query, {
         method,
         headers: { authorization: `Bearer ${credential}`, ...(json ? { 'content-type': 'application/json' } : {}) },
-        body:
-          form ??
-          (json === undefined
-            ? null
-            : (known[String(json)] ?? JSON.stringify(json === 'STATE' ? emulator.state() : json))),
+        body: form ?? known[String(json)] ?? JSON.stringify(json) ?? null,
       });
 
       const type = response.headers.get('content-type')?.split(';')[0] ?? '';
@@ -194,16 +181,13 @@ describe('the OpenAPI description', () => {
       const text = operationId === 'watch' ? await firstEvents(response) : await response.text();
       // biome-ignore lint/suspicious/noExplicitAny: the schema says what it is
       const body: any = type === 'application/json' ? JSON.parse(text) : text;
-      expect(
-        expected,
-        `${operationId}: ${response.status} ${type} ${JSON.stringify(body).slice(0, 200)}; does it need an entry in REQUESTS?`,
-      ).toBeDefined();
+      const got = `${operationId}: ${response.status} ${type} ${text.slice(0, 200)}`;
+      expect(expected, `${got}; does it need an entry in REQUESTS?`).toBeDefined();
       for (const name of Object.keys(responses[response.status]?.headers ?? {})) {
         expect(response.headers.get(name), `${operationId}: ${name}`).toMatch(/^\d+$/);
       }
       const validate = ajv.compile({ ...closed(expected?.schema ?? {}), components });
-      const isAsDescribed: boolean = validate(body);
-      if (!isAsDescribed) throw new Error(`${operationId}: ${ajv.errorsText(validate.errors)}`);
+      expect(validate(body) || ajv.errorsText(validate.errors), operationId).toBe(true);
       if (operationId === 'createMemory') known.MEMORY = body.memory.id;
       if (operationId === 'addMemory') known.OWN_MEMORY = body.id;
       if (operationId === 'listRequests') known.REQUEST = body.at(-1).requestId;
@@ -221,9 +205,8 @@ describe('the OpenAPI description', () => {
     const isRequired = (path: string) => paths[path]?.post?.requestBody?.required;
 
     expect(isRequired('/_emulator/conversations/{id}/compact')).toBe(false);
-    expect(isRequired('/_emulator/faults')).toBe(true);
-    expect(isRequired('/v1/chat/completions')).toBe(true);
-    expect(isRequired('/api/context/compact')).toBe(true);
+    for (const path of ['/_emulator/faults', '/v1/chat/completions', '/api/context/compact'])
+      expect(isRequired(path), path).toBe(true);
   });
 
   test('describes errors and the chunks of a stream', async () => {
@@ -245,11 +228,8 @@ describe('the OpenAPI description', () => {
 
   test('names the credentials of each area, and the control token if there is one', async () => {
     const open = await descriptionOf(testEmulator({ sessionHeader: { name: 'X-Session', scheme: '' } }));
-    const guarded = createEmulator({ controlToken: 'a-long-token' });
-    const response = await guarded.fetch(`${BASE}/_emulator/openapi.json`, {
-      headers: { authorization: 'Bearer a-long-token' },
-    });
-    const description = (await response.json()) as Description;
+    const guarded = testEmulator({ controlToken: 'a-long-token' });
+    const description = await descriptionOf(guarded, { authorization: 'Bearer a-long-token' });
 
     expect(Object.keys(open.paths['/v1/usage']?.get?.responses.default?.headers ?? {})).toContain('X-RateLimit-Limit');
     expect(open.paths['/api/memory']?.get?.security).toEqual([{ sessionToken: [] }]);
@@ -274,12 +254,7 @@ describe('the OpenAPI description', () => {
 /** Forbids additional fields in all schemas, so that a field without a description is found. */
 function closed<T extends object>(schema: T): T {
   const text = JSON.stringify(schema, (_, value) =>
-    value !== null &&
-    typeof value === 'object' &&
-    value.properties !== undefined &&
-    value.additionalProperties === undefined
-      ? { ...value, additionalProperties: false }
-      : value,
+    value?.properties === undefined ? value : { additionalProperties: false, ...value },
   );
   return JSON.parse(text);
 }

@@ -27,22 +27,17 @@ describe('the Gateway limit', () => {
     const { gateway, bare } = callsTo(emulator);
     emulator.faults.add({ match: { path: '/v1/usage' }, respond: { status: 503 } });
 
-    const answers = [
-      await gateway('GET', '/v1/presets'),
-      await gateway('GET', '/v1/elsewhere'),
-      await gateway('POST', '/v1/chat/completions', {}),
-      await gateway('DELETE', '/v1/presets'),
-      await gateway('GET', '/v1/usage'),
-    ];
-
     const reset = Date.parse('2026-01-15T10:01:00Z') / 1000;
-    expect(answers.map(({ status, headers }) => [status, ...rate(headers)])).toEqual([
-      [200, 1000, 999, reset],
-      [404, 1000, 998, reset],
-      [400, 1000, 997, reset],
-      [405, 1000, 996, reset],
-      [503, 1000, 996, reset],
-    ]);
+    for (const [method, path, expected, left] of [
+      ['GET', '/v1/presets', 200, 999],
+      ['GET', '/v1/elsewhere', 404, 998],
+      ['POST', '/v1/chat/completions', 400, 997],
+      ['DELETE', '/v1/presets', 405, 996],
+      ['GET', '/v1/usage', 503, 996],
+    ] as const) {
+      const { status, headers } = await gateway(method, path);
+      expect([status, ...rate(headers)]).toEqual([expected, 1000, left, reset]);
+    }
     expect(rate((await bare('GET', '/v1/presets')).headers)).toEqual([1000, 999, reset]);
   });
 
@@ -56,9 +51,8 @@ describe('the Gateway limit', () => {
     const refused = await gateway('GET', '/v1/presets');
 
     expect(refused.status).toBe(429);
-    expect(refused.body).toEqual({
-      error: { message: 'Rate limit exceeded', type: 'rate_limit_error', retry_after: 40 },
-    });
+    const error = { message: 'Rate limit exceeded', type: 'rate_limit_error', retry_after: 40 };
+    expect(refused.body).toEqual({ error });
     expect(rate(refused.headers).slice(0, 2)).toEqual([2, 0]);
     emulator.clock.advance(39_499);
     expect((await gateway('GET', '/v1/presets')).status).toBe(429);
@@ -89,8 +83,8 @@ describe('the Context limit', () => {
   test('is counted separately for compaction', async () => {
     const emulator = testEmulator({ limits: { context: 3, compact: { requests: 1, windowMs: 10_000 } } });
     const { context } = callsTo(emulator);
-    const { id } = emulator.conversations.create();
-    const compact = () => context('POST', '/api/context/compact', { conversationId: id });
+    const { id: conversationId } = emulator.conversations.create();
+    const compact = () => context('POST', '/api/context/compact', { conversationId });
 
     expect((await compact()).status).toBe(200);
     const refused = await compact();

@@ -12,16 +12,14 @@ const RULES: { text: string; section: string }[] = JSON.parse(
 const LEVELS = ['light', 'deep', 'aggressive'] as const;
 
 /** A rule in every second message, between talk. */
-const meters = RULES.flatMap(({ text }, i): MessageInput[] => [
-  {
-    role: 'user',
-    content: `The crew of station ${i} was on the phone again this morning. ${text} It rained on pole ${i}.`,
-  },
-  {
-    role: 'assistant',
-    content: `Station ${i} has been quiet since noon, and the van with crate ${i * 7} is on its way.`,
-  },
-]);
+const meters = RULES.flatMap(({ text }, i): MessageInput[] => {
+  const said = `The crew of station ${i} was on the phone again this morning. ${text} It rained on pole ${i}.`;
+  const content = `Station ${i} has been quiet since noon, and the van with crate ${i * 7} is on its way.`;
+  return [
+    { role: 'user', content: said },
+    { role: 'assistant', content },
+  ];
+});
 
 const look = async (emulator: Emulator): Promise<InspectedConversation> =>
   (await emulator.inspect('talk')) as InspectedConversation;
@@ -48,11 +46,11 @@ test.each(LEVELS)(
     const { kept = [], lost = [] } = after.receipt ?? {};
 
     const context = contextOf(after);
-    const inKept = (rule: string): boolean => kept.some(({ text }) => rule.includes(text.replace(/\.$/, '')));
-    const inLost = (rule: string): boolean => lost.some(({ text }) => rule.includes(text.replace(/\.$/, '')));
-    expect(RULES.filter(({ text }) => inKept(text) && inLost(text))).toEqual([]);
-    expect(RULES.filter(({ text }) => !inKept(text) && !inLost(text))).toEqual([]);
-    expect(RULES.filter(({ text }) => inKept(text) !== context.includes(text.toLowerCase()))).toEqual([]);
+    const isIn = (list: typeof kept, rule: string) => list.some(({ text }) => rule.includes(text.replace(/\.$/, '')));
+    for (const { text } of RULES) {
+      expect(isIn(kept, text), text).toBe(context.includes(text.toLowerCase()));
+      expect(isIn(lost, text), text).toBe(!isIn(kept, text));
+    }
   },
 );
 

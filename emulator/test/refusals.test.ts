@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { callsTo, PROJECT_TALK, testEmulator } from './support.js';
+import { type Answer, callsTo, PROJECT_TALK, testEmulator } from './support.js';
+
+/** Calls an endpoint that is given as `GET /path`. */
+type Send = (method: string, path: string, body?: unknown) => Promise<Answer>;
+const calling = (send: Send, call: string, body?: unknown) => send(...(call.split(' ') as [string, string]), body);
 
 describe('the Context API', () => {
   test.each([
@@ -51,47 +55,33 @@ describe('the Context API', () => {
     expect((await context('GET', `/api/context?conversationId=${id}`)).status).toBe(200);
   });
 
-  const known = '/api/context/exclude/talk/dec';
   test.each([
-    { method: 'GET', path: '/api/context', status: 400, says: 'conversationId' },
-    { method: 'GET', path: '/api/context?conversationId=', status: 400, says: 'conversationId' },
-    { method: 'GET', path: '/api/context?conversationId=none', status: 404, says: 'conversation' },
-    {
-      method: 'POST',
-      path: '/api/context/compact',
-      body: { conversationId: 'talk', level: 'max' },
-      status: 400,
-      says: 'level',
-    },
-    { method: 'POST', path: '/api/context/pin/talk', body: { messageId: 'none' }, status: 404, says: 'message' },
-    {
-      method: 'POST',
-      path: '/api/context/pin/talk',
-      body: { messageId: 'dec', category: 'x' },
-      status: 400,
-      says: 'category',
-    },
-    { method: 'POST', path: '/api/context/pin/none', body: { messageId: 'dec' }, status: 404, says: 'conversation' },
-    { method: 'DELETE', path: '/api/context/pin/talk', status: 400, says: 'messageId' },
-    { method: 'PATCH', path: known, body: { exclude: 'yes' }, status: 400, says: 'exclude' },
-    { method: 'PATCH', path: '/api/context/exclude/talk/none', body: { exclude: true }, status: 404, says: 'message' },
-    { method: 'GET', path: '/api/memory?type=dream', status: 400, says: 'type' },
-    { method: 'POST', path: '/api/memory', body: { type: 'dream', key: 'a', content: 'b' }, status: 400, says: 'type' },
-    { method: 'PATCH', path: '/api/memory/none', body: { content: 'b' }, status: 404, says: 'memory' },
-    { method: 'PATCH', path: '/api/memory/none', body: { isActive: true }, status: 400, says: 'content' },
-    { method: 'DELETE', path: '/api/memory/none', status: 404, says: 'memory' },
-    { method: 'POST', path: '/api/context', body: {}, status: 405, says: 'POST' },
-    { method: 'GET', path: '/api/elsewhere', status: 404, says: 'endpoint' },
-  ])('responds with $status to $method $path $body', async ({ method, path, body, status, says }) => {
+    { call: 'GET /api/context', status: 400, says: 'conversationId' },
+    { call: 'GET /api/context?conversationId=', status: 400, says: 'conversationId' },
+    { call: 'GET /api/context?conversationId=none', status: 404, says: 'conversation' },
+    { call: 'POST /api/context/compact', body: { conversationId: 'talk', level: 'max' }, status: 400, says: 'level' },
+    { call: 'POST /api/context/pin/talk', body: { messageId: 'none' }, status: 404, says: 'message' },
+    { call: 'POST /api/context/pin/talk', body: { messageId: 'dec', category: 'x' }, status: 400, says: 'category' },
+    { call: 'POST /api/context/pin/none', body: { messageId: 'dec' }, status: 404, says: 'conversation' },
+    { call: 'DELETE /api/context/pin/talk', status: 400, says: 'messageId' },
+    { call: 'PATCH /api/context/exclude/talk/dec', body: { exclude: 'yes' }, status: 400, says: 'exclude' },
+    { call: 'PATCH /api/context/exclude/talk/none', body: { exclude: true }, status: 404, says: 'message' },
+    { call: 'GET /api/memory?type=dream', status: 400, says: 'type' },
+    { call: 'POST /api/memory', body: { type: 'dream', key: 'a', content: 'b' }, status: 400, says: 'type' },
+    { call: 'PATCH /api/memory/none', body: { content: 'b' }, status: 404, says: 'memory' },
+    { call: 'PATCH /api/memory/none', body: { isActive: true }, status: 400, says: 'content' },
+    { call: 'DELETE /api/memory/none', status: 404, says: 'memory' },
+    { call: 'DELETE /api/memory/%E0%A4%A', status: 404, says: 'memory' },
+    { call: 'POST /api/context', body: {}, status: 405, says: 'POST' },
+    { call: 'GET /api/elsewhere', status: 404, says: 'endpoint' },
+  ])('responds with $status to $call $body', async ({ call, body, status, says }) => {
     const emulator = testEmulator();
     emulator.conversations.create({ id: 'talk', messages: PROJECT_TALK });
 
-    const answer = await callsTo(emulator).context(method, path, body);
+    const answer = await calling(callsTo(emulator).context, call, body);
 
     expect(answer.status).toBe(status);
-    expect(Object.keys(answer.body)).toEqual(['success', 'error']);
-    expect(answer.body.success).toBe(false);
-    expect(answer.body.error).toContain(says);
+    expect(answer.body).toEqual({ success: false, error: expect.stringContaining(says) });
   });
 
   test.each(['{', ''])('responds with 400 to the body %j', async (body) => {
@@ -112,6 +102,9 @@ describe('the Context API', () => {
 });
 
 describe('the Gateway API', () => {
+  const messages = [{ role: 'user', content: 'x' }];
+  const model = 'atlas-large';
+
   test.each([
     { header: undefined, status: 401, type: 'authentication_error', code: 'missing_authorization' },
     { header: 'svc_sk_x', status: 401, type: 'authentication_error', code: 'invalid_authorization' },
@@ -129,16 +122,12 @@ describe('the Gateway API', () => {
     const emulator = testEmulator();
     const { gateway, context } = callsTo(emulator);
 
-    const withToken = await gateway('GET', '/v1/presets', undefined, {
-      authorization: `Bearer ${emulator.sessionToken}`,
-    });
+    const authorization = `Bearer ${emulator.sessionToken}`;
+    const withToken = await gateway('GET', '/v1/presets', undefined, { authorization });
     const withKey = await context('GET', '/api/memory', undefined, emulator.apiKeys.secret);
 
     expect(withToken.status).toBe(403);
-    expect(withToken.body.error).toMatchObject({
-      code: 'invalid_api_key',
-      message: expect.stringMatching(/session token.*\/v1 needs/),
-    });
+    expect(withToken.body.error.message).toMatch(/session token.*\/v1 needs/);
     expect(withKey.status).toBe(401);
     expect(withKey.body.error).toMatch(/API key.*\/api needs/);
   });
@@ -149,100 +138,61 @@ describe('the Gateway API', () => {
     const authorization = `Bearer ${emulator.apiKeys.publishable}`;
     const status = async (method: string, path: string, body?: unknown) =>
       (await gateway(method, path, body, { authorization })).status;
-    const messages = [{ role: 'user', content: 'x' }];
 
     expect(await status('GET', '/v1/presets')).toBe(200);
     expect(await status('GET', '/v1/integrations')).toBe(200);
-    expect(await status('POST', '/v1/chat/completions', { model: 'atlas-large', messages })).toBe(200);
+    expect(await status('POST', '/v1/chat/completions', { model, messages })).toBe(200);
     expect(await status('GET', '/v1/usage')).toBe(403);
     expect(await status('POST', '/v1/files')).toBe(403);
-    expect(await status('POST', '/v1/presets/summarize/execute', { input: 'x', model: 'atlas-large' })).toBe(403);
+    expect(await status('POST', '/v1/presets/summarize/execute', { input: 'x', model })).toBe(403);
     expect(await status('POST', '/v1/integrations/team-chat/execute', {})).toBe(403);
   });
 
-  const messages = [{ role: 'user', content: 'x' }];
-  const model = 'atlas-large';
-  test.each([
-    { path: '/v1/chat/completions', body: { model: 7, messages }, param: 'model' },
-    { path: '/v1/chat/completions', body: { model, messages: [] }, param: 'messages' },
-    {
-      path: '/v1/chat/completions',
-      body: { model, messages: [{ role: 'wizard', content: 'x' }] },
-      param: 'messages.0.role',
-    },
-    { path: '/v1/chat/completions', body: { model, messages: [{ role: 'user' }] }, param: 'messages.0.content' },
-    { path: '/v1/chat/completions', body: { model, messages, temperature: 2.1 }, param: 'temperature' },
-    { path: '/v1/chat/completions', body: { model, messages, temperature: -0.1 }, param: 'temperature' },
-    { path: '/v1/chat/completions', body: { model, messages, max_tokens: 0 }, param: 'max_tokens' },
-    { path: '/v1/chat/completions', body: { model, messages, max_tokens: 1.5 }, param: 'max_tokens' },
-    { path: '/v1/chat/completions', body: { model, messages, stream: 'yes' }, param: 'stream' },
-    { path: '/v1/chat/completions', body: [1], param: 'body' },
-    { path: '/v1/presets/summarize/execute', body: { model }, param: 'input' },
-    { path: '/v1/presets/summarize/execute', body: { input: 'x' }, param: 'model' },
-    { path: '/v1/presets?limit=0', param: 'limit' },
-    { path: '/v1/presets?limit=101', param: 'limit' },
-    { path: '/v1/integrations/team-chat/execute', body: 'text', param: 'body' },
-  ])('responds with 400 to $path $body and names $param', async ({ path, body, param }) => {
-    const answer = await callsTo(testEmulator()).gateway(body === undefined ? 'GET' : 'POST', path, body);
-
-    expect(answer.status).toBe(400);
-    expect(answer.body.error).toEqual({
-      message: expect.stringContaining(param === 'body' ? '' : param),
-      type: 'invalid_request_error',
-      param,
-      code: expect.any(String),
-    });
-  });
-
-  test.each([
-    {
-      method: 'POST',
-      path: '/v1/chat/completions',
-      body: { model: 'x', messages },
-      status: 404,
-      param: 'model',
-      code: 'model_not_found',
-    },
-    {
-      method: 'POST',
-      path: '/v1/presets/summarize/execute',
-      body: { model: 'x', input: 'y' },
-      status: 404,
-      param: 'model',
-      code: 'model_not_found',
-    },
-    {
-      method: 'POST',
-      path: '/v1/presets/x/execute',
-      body: {},
-      status: 404,
-      param: 'presetId',
-      code: 'preset_not_found',
-    },
-    { method: 'GET', path: '/v1/elsewhere', status: 404, param: 'path', code: 'not_found' },
-    { method: 'DELETE', path: '/v1/usage', status: 405, param: 'method', code: 'method_not_allowed' },
-  ])('responds with $status to $method $path', async ({ method, path, body, status, param, code }) => {
-    const answer = await callsTo(testEmulator()).gateway(method, path, body);
+  const completion = 'POST /v1/chat/completions';
+  const preset = 'POST /v1/presets/summarize/execute';
+  test.each<{ call: string; body?: unknown; param: string; status?: number; code?: string }>([
+    { call: completion, body: { model: 7, messages }, param: 'model' },
+    { call: completion, body: { model, messages: [] }, param: 'messages' },
+    { call: completion, body: { model, messages: [{ role: 'wizard', content: 'x' }] }, param: 'messages.0.role' },
+    { call: completion, body: { model, messages: [{ role: 'user' }] }, param: 'messages.0.content' },
+    { call: completion, body: { model, messages, temperature: 2.1 }, param: 'temperature' },
+    { call: completion, body: { model, messages, temperature: -0.1 }, param: 'temperature' },
+    { call: completion, body: { model, messages, max_tokens: 0 }, param: 'max_tokens' },
+    { call: completion, body: { model, messages, max_tokens: 1.5 }, param: 'max_tokens' },
+    { call: completion, body: { model, messages, stream: 'yes' }, param: 'stream' },
+    { call: completion, body: [1], param: 'body' },
+    { call: preset, body: { model }, param: 'input' },
+    { call: preset, body: { input: 'x' }, param: 'model' },
+    { call: 'GET /v1/presets?limit=0', param: 'limit' },
+    { call: 'GET /v1/presets?limit=101', param: 'limit' },
+    { call: 'POST /v1/integrations/team-chat/execute', body: 'text', param: 'body' },
+    { call: 'POST /v1/presets/x/execute', body: {}, param: 'presetId', status: 404, code: 'preset_not_found' },
+    { call: 'GET /v1/elsewhere', param: 'path', status: 404, code: 'not_found' },
+    { call: 'DELETE /v1/usage', param: 'method', status: 405, code: 'method_not_allowed' },
+  ])('names $param in the error of $call $body', async ({ call, body, param, status = 400, code }) => {
+    const answer = await calling(callsTo(testEmulator()).gateway, call, body);
 
     expect(answer.status).toBe(status);
-    expect(answer.body.error).toEqual({ message: expect.any(String), type: 'invalid_request_error', param, code });
+    const message = expect.stringContaining(status === 400 && param !== 'body' ? param : '');
+    expect(answer.body.error).toEqual({
+      ...{ message, type: 'invalid_request_error', param },
+      code: code ?? expect.any(String),
+    });
     // It shows a wrong baseURL.
-    if (code === 'not_found') expect(answer.body.error.message).toContain(`There is no endpoint GET ${path}`);
+    if (code === 'not_found') expect(answer.body.error.message).toContain(`There is no endpoint ${call}`);
   });
 
-  test.each(['/v1/chat/completions', '/v1/presets/summarize/execute'])(
-    'lists the known models in the 404 of POST %s for an unknown one',
-    async (path) => {
-      const emulator = testEmulator();
-      const answer = await callsTo(emulator).gateway('POST', path, { model: 'x', messages, input: 'y' });
+  test.each([completion, preset])('lists the known models in the 404 of %s for an unknown one', async (call) => {
+    const emulator = testEmulator();
+    const answer = await calling(callsTo(emulator).gateway, call, { model: 'x', messages, input: 'y' });
 
-      const names = emulator.models
-        .list()
-        .map(({ id }) => id)
-        .join(', ');
-      expect(answer.body.error.message).toBe(`The model x does not exist. Use one of ${names}`);
-    },
-  );
+    const names = emulator.models.list().map(({ id }) => id);
+    expect(answer.status).toBe(404);
+    expect(answer.body.error).toEqual({
+      ...{ type: 'invalid_request_error', param: 'model', code: 'model_not_found' },
+      message: `The model x does not exist. Use one of ${names.join(', ')}`,
+    });
+  });
 
   test('treats __proto__ in a body as an ordinary name', async () => {
     const emulator = testEmulator();
@@ -258,15 +208,10 @@ describe('the Gateway API', () => {
   });
 
   test('responds with 413 to a body above the limit', async () => {
-    const { gateway } = callsTo(testEmulator({ maxBodySize: 1000 }));
+    const { ask } = callsTo(testEmulator({ maxBodySize: 1000 }));
 
-    const { status, body } = await gateway('POST', '/v1/chat/completions', {
-      model,
-      messages,
-      padding: 'x'.repeat(1000),
-    });
+    const answer = await ask('x'.repeat(1000));
 
-    expect(status).toBe(413);
-    expect(body.error).toMatchObject({ param: 'body', code: 'body_too_large' });
+    expect(answer).toMatchObject({ status: 413, body: { error: { param: 'body', code: 'body_too_large' } } });
   });
 });

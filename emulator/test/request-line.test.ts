@@ -1,17 +1,13 @@
 import { expect, test, vi } from 'vitest';
 import { runCommand } from '../src/cli/cli.js';
 import { requestLine } from '../src/http/log/request-line.js';
-import type { RequestRecord } from '../src/index.js';
+import type { Emulator, RequestRecord } from '../src/index.js';
 import { callsTo, dataDirectory, openStream, testEmulator } from './support.js';
 
 /** The log lines of the requests that `act` makes. */
-async function linesOf(
-  emulator: ReturnType<typeof testEmulator>,
-  act: () => Promise<unknown>,
-  isColored = false,
-): Promise<string[]> {
+async function linesOf(emulator: Emulator, act: () => Promise<unknown>): Promise<string[]> {
   const lines: string[] = [];
-  const stop = emulator.onRequest((request) => lines.push(requestLine(request, isColored)));
+  const stop = emulator.onRequest((request) => lines.push(requestLine(request, false)));
   await act();
   stop();
   await callsTo(emulator).gateway('GET', '/v1/presets');
@@ -75,16 +71,10 @@ test('contains no key and no part of a body', async () => {
 });
 
 test('has colors in a terminal only, and none with NO_COLOR', async () => {
-  const request = {
-    method: 'GET',
-    path: '/v1/usage',
-    status: 503,
-    outcome: 'answered',
-    duration: 12.4,
-  } as RequestRecord;
+  const record = { method: 'GET', path: '/v1/usage', status: 503, outcome: 'answered', duration: 12.4 };
 
-  expect(requestLine(request, true)).toContain('\x1b[31m503\x1b[39m');
-  expect(requestLine(request, false)).toBe('503  GET         12 ms                        /v1/usage');
+  expect(requestLine(record as RequestRecord, true)).toContain('\x1b[31m503\x1b[39m');
+  expect(requestLine(record as RequestRecord, false)).toBe('503  GET         12 ms                        /v1/usage');
 
   const said = async (more: { env?: Record<string, string>; isTerminal?: boolean }, ...args: string[]) => {
     let out = '';

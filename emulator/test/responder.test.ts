@@ -12,6 +12,8 @@ const answer = (...contents: string[]) => {
 const WHO_SPEAKS =
   'This is the built-in model of the emulator: it only quotes sentences that answer a question. For real replies, connect a model with --upstream.';
 
+const NO_ANSWER = 'The context does not contain that: no sentence has the rarest word of the question.';
+
 test.each([
   {
     because: 'the sentence with the most rare words of the question wins',
@@ -20,10 +22,7 @@ test.each([
   },
   {
     because: 'the last question counts',
-    contents: [
-      'The case is yellow. The battery lasts a year.',
-      'The case matters. What about the battery? How long does the battery last?',
-    ],
+    contents: ['The case is yellow. The battery lasts a year.', 'What about the case? How long does the battery last?'],
     says: 'The battery lasts a year.',
   },
   {
@@ -44,11 +43,7 @@ test.each([
     contents: ['Which colour has the case? The case has a yellow colour.', 'Which colour has the case?'],
     says: 'The case has a yellow colour.',
   },
-  {
-    because: 'no sentence matches',
-    contents: ['The case is yellow.', 'Who won?'],
-    says: 'The context does not contain that: no sentence has the rarest word of the question.',
-  },
+  { because: 'no sentence matches', contents: ['The case is yellow.', 'Who won?'], says: NO_ANSWER },
   {
     because: 'headings and tags are not sentences',
     contents: ['<context-1>\nDecisions\n- We keep invoices in PostgreSQL.\n</context-1>', 'Where do we keep invoices?'],
@@ -57,15 +52,12 @@ test.each([
   {
     because: 'the number of the question is in no sentence',
     contents: ['Release 4.2 drops Node 18.', 'What does release 4.3 drop?'],
-    says: 'The context does not contain that: no sentence has the rarest word of the question.',
+    says: NO_ANSWER,
   },
   {
     because: 'a reply without an answer is no statement',
-    contents: [
-      'The context does not contain that: no sentence has the rarest word of the question. The case is yellow.',
-      'Which question has the rarest case?',
-    ],
-    says: 'The context does not contain that: no sentence has the rarest word of the question.',
+    contents: [`${NO_ANSWER} The case is yellow.`, 'Which question has the rarest case?'],
+    says: NO_ANSWER,
   },
   { because: 'a statement is not a question', contents: ['The case is yellow.'], says: WHO_SPEAKS },
   { because: 'the message is empty', contents: [''], says: WHO_SPEAKS },
@@ -74,9 +66,7 @@ test.each([
 });
 
 test('prefers the later of two sentences that match equally', () => {
-  const said = answer('The price is 10 euros. Lunch was good. The price is 12 euros.', 'What is the price?');
-
-  expect(said).toContain('12 euros');
+  expect(answer('The price is 10 euros. Lunch was good. The price is 12 euros.', 'What is the price?')).toMatch('12');
 });
 
 test('returns at most three sentences, in their original order', () => {

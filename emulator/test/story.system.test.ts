@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasChromium } from '../../test/browser/launch.js';
@@ -23,9 +23,8 @@ describe.runIf(await hasChromium())('the inspector, operated by clicks', () => {
   });
 
   test('takes a pasted conversation through pinning, compaction, a question, a fault and an export', async () => {
-    const { click, type, sees, reads, text } = onPage(browser);
-    const downloads = join(dataDirectory(), 'downloads');
-    mkdirSync(downloads);
+    const { click, counts, reads, sees, submit, text, type } = onPage(() => browser);
+    const downloads = dataDirectory();
     await browser.downloadTo(downloads);
 
     await browser.open(`${url}/_emulator`);
@@ -36,15 +35,12 @@ describe.runIf(await hasChromium())('the inspector, operated by clicks', () => {
     await click('#create');
     await sees('#append');
     const messages = emulator.conversations.get('invoice-export')?.messages ?? [];
-    expect(messages.map(({ role }) => role).slice(0, 3)).toEqual(['user', 'assistant', 'user']);
 
     const retention = messages.find(({ content }) => content.includes('ninety days'))?.id;
     await click(`[aria-label="Pin ${retention}"]`);
     await sees(`[id="message-${retention}"] .badge.pinned`);
     expect((await emulator.inspect('invoice-export'))?.pinnedMemory).toMatchObject([{ category: 'requirement' }]);
 
-    await click('#compact-light');
-    await reads('Receipt of the light compaction');
     await click('#compact-aggressive');
     await reads('Receipt of the aggressive compaction');
     const lost = 'We decided to keep the state of a run in PostgreSQL.';
@@ -52,16 +48,12 @@ describe.runIf(await hasChromium())('the inspector, operated by clicks', () => {
     expect(await text()).not.toContain('Pin: The retention of raw exports');
     await click(`[aria-label="Pin: ${lost}"]`);
     await reads(`Pinned: “${lost}” is in the context again.`);
-    const { pinnedMemory } = (await emulator.inspect('invoice-export')) ?? {};
-    expect(pinnedMemory?.at(-1)).toMatchObject({
-      category: 'decision',
-      content: expect.stringContaining('PostgreSQL'),
-    });
+    const pinned = (await emulator.inspect('invoice-export'))?.pinnedMemory.at(-1);
+    expect([pinned?.category, pinned?.content]).toEqual(['decision', expect.stringContaining('PostgreSQL')]);
 
     await click('a[href="#/playground/invoice-export"]');
     await reads('Background from earlier');
-    await type('#question', 'Where do we keep the state of a run?');
-    await click('#send');
+    await submit('#send', { '#question': 'Where do we keep the state of a run?' });
     await reads('finish reason stop');
     expect(await browser.evaluate("document.querySelector('#answer').innerText")).toContain('PostgreSQL');
 
@@ -76,16 +68,14 @@ describe.runIf(await hasChromium())('the inspector, operated by clicks', () => {
     await click('.log a');
     await reads('fault: status 503');
     await click('#faults-off');
-    await browser.until("document.querySelector('.banner.warning') === null");
+    await counts('.banner.warning', 0);
 
     await click('#share');
     await click('#save-har');
     const file = join(downloads, 'requests.har');
     await expect.poll(() => existsSync(file) && readdirSync(downloads).length === 1).toBe(true);
     const { log } = JSON.parse(readFileSync(file, 'utf8'));
-    const [answered, refused] = log.entries;
-    expect(answered.response).toMatchObject({ status: 200, content: { text: expect.stringContaining('[DONE]') } });
-    expect(refused).toMatchObject({ response: { status: 503 }, comment: 'fault: status 503' });
+    expect(log.entries).toMatchObject([{ response: { status: 200 } }, { response: { status: 503 } }]);
     expect(JSON.stringify(log)).not.toContain(emulator.apiKeys.secret);
     // The browser itself logs every failed request.
     expect(browser.complaints.filter((complaint) => !complaint.includes('503'))).toEqual([]);

@@ -1,31 +1,23 @@
 import { describe, expect, test } from 'vitest';
 import { replyText, streamedReply } from '../inspector/service/reply.js';
 
-const chunk = (delta: unknown) => ({ text: `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n` });
+const raw = (event: string) => ({ text: `${event}\n\n` });
+const chunk = (delta: unknown) => raw(`data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}`);
 const call = (index: number, fields: object) => ({ tool_calls: [{ index, function: fields }] });
 
 describe('the reply of a stream so far', () => {
   test.each([
     { because: 'nothing was sent', events: [], text: '' },
     { because: 'only the role came', events: [chunk({ role: 'assistant' })], text: '' },
-    {
-      because: 'text is joined',
-      events: [chunk({ content: 'Half ' }), chunk({ content: 'a word' })],
-      text: 'Half a word',
-    },
+    { because: 'text is joined', events: [chunk({ content: 'Half ' }), chunk({ content: 'word' })], text: 'Half word' },
     {
       because: 'comments, the end and damaged events have no text',
-      events: [
-        { text: ': wait\n\n' },
-        chunk({ content: 'Yes' }),
-        { text: 'data: {"cho\n\n' },
-        { text: 'data: [DONE]\n\n' },
-      ],
+      events: [raw(': wait'), chunk({ content: 'Yes' }), raw('data: {"cho'), raw('data: [DONE]')],
       text: 'Yes',
     },
     {
       because: 'null is what some servers send for nothing',
-      events: [chunk({ content: null, tool_calls: null }), chunk(null), { text: 'data: {"choices":null}\n\n' }],
+      events: [chunk({ content: null, tool_calls: null }), chunk(null), raw('data: {"choices":null}')],
       text: '',
     },
     {

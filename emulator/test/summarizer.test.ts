@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Emulator, EmulatorOptions } from '../src/index.js';
+import type { Emulator } from '../src/index.js';
 import { callsTo, PROJECT_TALK, testEmulator } from './support.js';
 
 const ITEMS = {
@@ -10,7 +10,7 @@ const ITEMS = {
 };
 
 /** An emulator whose summaries are written by a model that replies with `answer`. */
-function summarizing(answer: (prompt: string) => string | Promise<string>, options: EmulatorOptions = {}) {
+function summarizing(answer: () => string | Promise<string>) {
   const prompts: string[] = [];
   const emulator = testEmulator({
     summarizer: 'upstream',
@@ -19,12 +19,9 @@ function summarizing(answer: (prompt: string) => string | Promise<string>, optio
       fetch: async (_, init) => {
         const { messages } = JSON.parse(String(init?.body));
         prompts.push(messages[1].content);
-        return Response.json({
-          choices: [{ message: { content: await answer(messages[1].content) }, finish_reason: 'stop' }],
-        });
+        return Response.json({ choices: [{ message: { content: await answer() }, finish_reason: 'stop' }] });
       },
     },
-    ...options,
   });
   emulator.conversations.create({ id: 'talk', messages: PROJECT_TALK });
   return { emulator, prompts };
@@ -42,7 +39,6 @@ describe('a model that writes summaries', () => {
     const { headers, body } = await compact(emulator);
 
     expect(headers.get('x-emulator-summarizer')).toBe('upstream');
-    expect(Object.keys(body)).toEqual(['success', 'result']);
     expect(body.result.newTokenCount).toBeLessThan(body.result.previousTokenCount);
     expect(await summaryOf(emulator)).toMatchObject({
       version: 1,
@@ -51,11 +47,8 @@ describe('a model that writes summaries', () => {
       definitions: { Manifest: 'files and checksums' },
       importantReferences: [{ type: 'file', value: 'jobs/export.py', label: 'the job' }],
     });
-    expect(JSON.parse(prompts[0] ?? '')[0]).toEqual({
-      messageId: 'goal',
-      role: 'user',
-      content: PROJECT_TALK[0]?.content,
-    });
+    const { content } = PROJECT_TALK[0] ?? {};
+    expect(JSON.parse(prompts[0] ?? '')[0]).toEqual({ messageId: 'goal', role: 'user', content });
     expect(emulator.conversations.summaryVersions('talk')[0]?.summarizer).toBe('upstream');
   });
 
@@ -107,8 +100,7 @@ describe('a model that writes summaries', () => {
     const second = await compact(emulator);
 
     expect(prompts).toHaveLength(1);
-    expect(prompts[0]).not.toContain('"goal"');
-    expect(prompts[0]).not.toContain('"req"');
+    expect(prompts[0]).not.toMatch(/"goal"|"req"/);
     expect((await summaryOf(emulator)).goals).toEqual([]);
     expect(first.body.result.summaryUpdated).toBe(true);
     expect(second.body.result).toMatchObject({ summaryUpdated: false, tokensRemoved: 0 });
@@ -127,11 +119,8 @@ describe('a model that writes summaries', () => {
   });
 
   test('has its output cut to the budget, so that the context cannot grow', async () => {
-    const flood = Array.from({ length: 300 }, (_, i) => ({
-      messageId: 'goal',
-      text: `Goal number ${i} with many words.`,
-    }));
-    const { emulator } = summarizing(() => JSON.stringify({ ...ITEMS, goals: flood }));
+    const goals = Array.from({ length: 300 }, (_, i) => ({ messageId: 'goal', text: `Goal ${i} with many words.` }));
+    const { emulator } = summarizing(() => JSON.stringify({ ...ITEMS, goals }));
 
     const { body } = await compact(emulator);
 

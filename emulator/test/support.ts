@@ -100,44 +100,25 @@ export function eventsOf(text: string): string[] {
     .map((event) => event.replace(/^data: /, ''));
 }
 
+const said = (id: string, role: MessageInput['role'], content: string): MessageInput => ({ id, role, content });
+
 /** Goals, decisions, requirements, questions, a definition and references, followed by small talk. */
 export const PROJECT_TALK: MessageInput[] = [
-  {
-    id: 'goal',
-    role: 'user',
-    content: 'Our goal is to move the invoice export to a service of its own before summer.',
-  },
-  {
-    id: 'ack',
-    role: 'assistant',
-    content: 'Understood. Where does the export run today, and how large is the largest one?',
-  },
-  {
-    id: 'file',
-    role: 'user',
-    content: 'It runs nightly from jobs/export.py, and the failures are tracked in BILL-212.',
-  },
-  { id: 'req', role: 'user', content: 'Every export must be finished by six in the morning on working days.' },
-  {
-    id: 'dec',
-    role: 'user',
-    content: 'We decided to write Parquet files because the finance team loads them directly.',
-  },
-  { id: 'def', role: 'assistant', content: 'Manifest means the list of files of one export with their checksums.' },
-  {
-    id: 'link',
-    role: 'user',
-    content: 'The layout is described at https://docs.example.com/exports?part=2 for everyone.',
-  },
-  { id: 'open', role: 'assistant', content: 'Which customers should we move to the new export first?' },
-  { id: 'plan', role: 'user', content: 'Next step: prepare a dry run for three small customers by Friday.' },
-  ...Array.from(
-    { length: 11 },
-    (_, i): MessageInput => ({
-      id: `talk${i}`,
-      role: i % 2 === 0 ? 'assistant' : 'user',
-      content: `Thanks, that was helpful; the weather on day ${i} is quite nice here and lunch is ready.`,
-    }),
+  said('goal', 'user', 'Our goal is to move the invoice export to a service of its own before summer.'),
+  said('ack', 'assistant', 'Understood. Where does the export run today, and how large is the largest one?'),
+  said('file', 'user', 'It runs nightly from jobs/export.py, and the failures are tracked in BILL-212.'),
+  said('req', 'user', 'Every export must be finished by six in the morning on working days.'),
+  said('dec', 'user', 'We decided to write Parquet files because the finance team loads them directly.'),
+  said('def', 'assistant', 'Manifest means the list of files of one export with their checksums.'),
+  said('link', 'user', 'The layout is described at https://docs.example.com/exports?part=2 for everyone.'),
+  said('open', 'assistant', 'Which customers should we move to the new export first?'),
+  said('plan', 'user', 'Next step: prepare a dry run for three small customers by Friday.'),
+  ...Array.from({ length: 11 }, (_, i) =>
+    said(
+      `talk${i}`,
+      i % 2 === 0 ? 'assistant' : 'user',
+      `Thanks, that was helpful; the weather on day ${i} is quite nice here and lunch is ready.`,
+    ),
   ),
 ];
 

@@ -9,9 +9,8 @@ const QUESTION = { role: 'user', content: 'What is the weather in Oslo?' };
 const RESULT = { role: 'tool', tool_call_id: 'call_1', content: 'It is 7 degrees in Oslo.' };
 const tools = [{ type: 'function', function: { name: 'weather', parameters: { type: 'object' } } }];
 
-const ask = async (emulator: Emulator, messages: object[], more: object = {}) => {
-  return callsTo(emulator).ask('', { messages, tools, ...more });
-};
+const ask = (emulator: Emulator, messages: object[], more: object = {}) =>
+  callsTo(emulator).ask('', { messages, tools, ...more });
 
 /** The tool calls of a stream, joined. */
 const streamed = async (emulator: Emulator, messages: object[]) => {
@@ -20,14 +19,14 @@ const streamed = async (emulator: Emulator, messages: object[]) => {
     .filter((data) => data !== '[DONE]')
     .map((data) => JSON.parse(data));
   const pieces = chunks.flatMap(({ choices }) => choices[0]?.delta.tool_calls ?? []);
-  return {
-    pieces,
+  const call = {
     name: pieces.map((piece) => piece.function?.name ?? '').join(''),
     given: pieces.map((piece) => piece.function?.arguments ?? '').join(''),
     finishReason: chunks.findLast(({ choices }) => choices.length > 0).choices[0].finish_reason,
-    usage: chunks.at(-1).usage,
   };
+  return { pieces, call, usage: chunks.at(-1).usage };
 };
+const STREAMED = { name: 'weather', given: '{"city":"Oslo"}', finishReason: 'tool_calls' };
 
 describe('a scripted tool call', () => {
   test('comes whole, with an id, null content and its own finish reason', async () => {
@@ -37,22 +36,10 @@ describe('a scripted tool call', () => {
     const { status, body } = await ask(emulator, [QUESTION]);
 
     expect(status).toBe(200);
+    const made = { name: 'weather', arguments: '{"city":"Oslo"}' };
+    const tool_calls = [{ id: expect.stringMatching(/^call_/), type: 'function', function: made }];
     expect(body.choices).toEqual([
-      {
-        index: 0,
-        message: {
-          role: 'assistant',
-          content: null,
-          tool_calls: [
-            {
-              id: expect.stringMatching(/^call_/),
-              type: 'function',
-              function: { name: 'weather', arguments: '{"city":"Oslo"}' },
-            },
-          ],
-        },
-        finish_reason: 'tool_calls',
-      },
+      { index: 0, message: { role: 'assistant', content: null, tool_calls }, finish_reason: 'tool_calls' },
     ]);
     expect(body.usage.completion_tokens).toBeGreaterThan(0);
   });
@@ -61,14 +48,10 @@ describe('a scripted tool call', () => {
     const emulator = testEmulator();
     emulator.chat.on('weather', { tool_calls: [CITY] });
 
-    const { pieces, name, given, finishReason, usage } = await streamed(emulator, [QUESTION]);
+    const { pieces, call, usage } = await streamed(emulator, [QUESTION]);
 
     expect(pieces.length).toBeGreaterThan(2);
-    expect({ name, given, finishReason }).toEqual({
-      name: 'weather',
-      given: '{"city":"Oslo"}',
-      finishReason: 'tool_calls',
-    });
+    expect(call).toEqual(STREAMED);
     expect(usage.completion_tokens).toBe((await ask(emulator, [QUESTION])).body.usage.completion_tokens);
   });
 
@@ -118,9 +101,9 @@ test.each([
   { content: null, because: 'null' },
   { content: [{ type: 'text', text: 'Hi' }], because: 'parts' },
 ])('with strict, content that is $because is rejected', async ({ content }) => {
-  expect((await ask(testEmulator({ strict: true }), [{ role: 'user', content }], { tools: undefined })).status).toBe(
-    400,
-  );
+  const { status } = await ask(testEmulator({ strict: true }), [{ role: 'user', content }], { tools: undefined });
+
+  expect(status).toBe(400);
 });
 
 describe('the tool calls of an upstream', () => {
@@ -133,14 +116,10 @@ describe('the tool calls of an upstream', () => {
 
   test('are relayed whole and streamed, and get the tools of the request', async () => {
     const whole = (await ask(emulator, [QUESTION], { seed: 7 })).body.choices[0];
-    const { name, given, finishReason } = await streamed(emulator, [QUESTION]);
+    const { call } = await streamed(emulator, [QUESTION]);
 
     expect(whole).toMatchObject({ message: { content: null, tool_calls: [{ type: 'function' }] } });
-    expect({ name, given, finishReason }).toEqual({
-      name: 'weather',
-      given: '{"city":"Oslo"}',
-      finishReason: 'tool_calls',
-    });
+    expect(call).toEqual(STREAMED);
     expect(JSON.parse(upstream.requests[0]?.body ?? '')).toMatchObject({ tools, seed: 7 });
   });
 

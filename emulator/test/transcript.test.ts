@@ -16,18 +16,10 @@ describe('a pasted conversation', () => {
       messages: ['user: Two things: a and b.\nNote: c.', 'assistant: Fine.'],
     },
     { what: 'text without roles', text: 'Hello.\nAnna: Hi.', messages: ['user: Hello.\nAnna: Hi.'] },
-    {
-      what: 'a time in brackets',
-      text: '[10:32] Hello.\nAssistant: Hi.',
-      messages: ['user: [10:32] Hello.', 'assistant: Hi.'],
-    },
+    { what: 'a time in brackets', text: '[10:32] Hello.\nUser: Hi.', messages: ['user: [10:32] Hello.', 'user: Hi.'] },
     { what: 'a role without a text', text: 'User:\n\nAssistant: Hi.', messages: ['assistant: Hi.'] },
     { what: 'nothing', text: ' \n', messages: [] },
-    {
-      what: 'an array of messages',
-      text: '[{ "role": "user", "content": "User: Hello." }]',
-      messages: ['user: User: Hello.'],
-    },
+    { what: 'an array', text: '[{ "role": "user", "content": "User: Hi." }]', messages: ['user: User: Hi.'] },
     {
       what: 'an object with messages',
       text: '{ "model": "m", "messages": [{ "role": "system", "content": "" }] }',

@@ -9,37 +9,35 @@ const { id: conversationId } = emulator.conversations.create({ id: `talk-${round
 const acknowledge = (kind: string, id: string, value: string): void => {
   writeSync(1, `${JSON.stringify({ kind, id, value })}\n`);
 };
-const send = async (path: string, init: RequestInit & { headers?: Record<string, string> }, key: string) => {
-  const headers = { authorization: `Bearer ${key}`, ...init.headers };
-  const response = await emulator.fetch(`http://emulator.test${path}`, { ...init, headers });
+const send = async (path: string, sent: object, more: Record<string, string> = {}) => {
+  const key = path.startsWith('/v1') ? emulator.apiKeys.secret : emulator.sessionToken;
+  const headers = { authorization: `Bearer ${key}`, ...more };
+  const body = sent instanceof FormData ? sent : JSON.stringify(sent);
+  const response = await emulator.fetch(`http://emulator.test${path}`, { method: 'POST', body, headers });
   if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
   return response.json();
 };
-const { secret } = emulator.apiKeys;
 
 for (let i = 0; ; i += 1) {
   const text = `${round}/${i} ${'words to be written '.repeat(i % 10)}`;
-  const memory = JSON.stringify({ type: 'fact', key: `k${i}`, content: text });
-  const made = await send('/api/memory', { method: 'POST', body: memory }, emulator.sessionToken);
-  acknowledge('memory', made.memory.id, text);
+  const { memory } = await send('/api/memory', { type: 'fact', key: `k${i}`, content: text });
+  acknowledge('memory', memory.id, text);
 
   const [message] = emulator.conversations.append(conversationId, [{ role: 'user', content: `We decided on ${text}` }]);
   acknowledge('message', message?.id ?? '', `We decided on ${text}`);
 
-  const post = JSON.stringify({ action: 'post_message', channel: '#a', text });
-  const headers = { 'idempotency-key': text };
-  const done = await send('/v1/integrations/team-chat/execute', { method: 'POST', body: post, headers }, secret);
+  const post = { action: 'post_message', channel: '#a', text };
+  const done = await send('/v1/integrations/team-chat/execute', post, { 'idempotency-key': text });
   acknowledge('execution', done.id, text);
 
   const form = new FormData();
   form.set('purpose', 'x');
   form.set('file', new File([text], 'x'));
-  acknowledge('file', (await send('/v1/files', { method: 'POST', body: form }, secret)).id, text);
+  acknowledge('file', (await send('/v1/files', form)).id, text);
 
   // Not in every round: loading the tokenizer for a compaction takes most of a round.
   if (Number(round) % 4 === 0 && i % 5 === 0) {
-    const compaction = JSON.stringify({ conversationId, level: 'deep' });
-    await send('/api/context/compact', { method: 'POST', body: compaction }, emulator.sessionToken);
+    await send('/api/context/compact', { conversationId, level: 'deep' });
     const version = emulator.conversations.summaryVersions(conversationId).at(-1)?.summary.version ?? 0;
     acknowledge('version', conversationId, String(version));
   }

@@ -24,21 +24,15 @@ describe('a response from a newer service', () => {
     answers(json({ success: true, memories: [{ ...memoryItem(), type: 'goal' }] }));
     expect((await contextAt().memory.list())[0]?.type).toBe('goal');
 
-    const message = { role: 'tool', content: 'Rhine.' };
-    const choice = { index: 0, message, finish_reason: 'content_filter', logprobs: null };
+    const choice = { ...completion().choices[0], finish_reason: 'content_filter', logprobs: null };
     const odd = { ...completion(), system_fingerprint: 'fp', choices: [choice] };
-    answers(json(odd));
+    answers(json(odd as never));
     expect(await gatewayAt().chat.completions.create(chatParams)).toEqual(odd);
 
-    const context = changed(
-      contextAnswer(),
-      ['context', 'rollingSummary', 'importantReferences', 0, 'type'],
-      'database',
-    );
+    const context = changed(contextAnswer(), ['context', 'rollingSummary', 'importantReferences', 0, 'type'], 'data');
     const more = changed(context, ['context', 'rollingSummary', 'decisions', 0, 'by'], 'Kim');
-    const most = changed(more, ['context', 'metadata', 'shard'], 7);
-    answers(json(most));
-    expect(await contextAt().retrieve('c')).toEqual(most.context);
+    answers(json(more));
+    expect(await contextAt().retrieve('c')).toEqual(more.context);
   });
 
   test('counts null as absent in optional fields, and removes it', async () => {
@@ -59,18 +53,6 @@ describe('a response from a newer service', () => {
     expect(await failureOf(contextAt().memory.list())).toMatchObject({
       issues: [{ path: ['memories', 0, 'key'], message: 'expected string, got null' }],
     });
-  });
-
-  test.each([
-    [['metadata', 'lastCompactionAt'], null],
-    [['metadata', 'lastCompactionAt'], undefined],
-    [['metadata', 'lastCompactionAt'], '2026-01-05T09:30:00+02:00'],
-    [['pinnedMemory'], []],
-  ])('may have a context whose %j is %j', async (path, value) => {
-    const answer = changed(contextAnswer(), ['context', ...path], value);
-    answers(json(answer));
-
-    expect(await contextAt().retrieve('c')).toEqual(answer.context);
   });
 
   test('may have no choices, and success: false inside a compaction result, which is data', async () => {
@@ -109,14 +91,10 @@ const usage = () => gatewayAt().usage.retrieve();
 
 describe('a response that breaks the documented schema', () => {
   test.each<[call: () => PromiseLike<unknown>, answer: object, path: (string | number)[], value: unknown]>([
-    [retrieve, contextAnswer(), ['context', 'rollingSummary'], null],
     [retrieve, contextAnswer(), ['context', 'rollingSummary', 'version'], 1.5],
     [retrieve, contextAnswer(), ['context', 'rollingSummary', 'lastUpdated'], 'CANARY'],
-    [retrieve, contextAnswer(), ['context', 'pinnedMemory', 0, 'content'], undefined],
     [retrieve, contextAnswer(), ['context', 'metadata', 'compressedTokens'], -77_777],
-    [retrieve, contextAnswer(), ['context', 'metadata', 'lastCompactionAt'], 'CANARY'],
     [retrieve, contextAnswer(), ['success'], 'true'],
-    [() => contextAt().compact('c'), compactAnswer(), ['result', 'newTokenCount'], null],
     [create, completion(), ['usage', 'total_tokens'], 2 ** 53],
     [usage, usageReport(), ['breakdown_by_model', 'atlas-small'], '77777'],
   ])(
@@ -249,11 +227,7 @@ describe("validation: 'report'", () => {
     const answer = await contextAt(options).retrieve('c');
 
     expect(answer.metadata.totalTokens).toBe('CANARY');
-    expect(events.find(({ type }) => type === 'validation')).toEqual({
-      type: 'validation',
-      call: 1,
-      area: 'context',
-      method: 'GET',
+    expect(events.find(({ type }) => type === 'validation')).toMatchObject({
       path: '/api/context',
       issues: [{ path: ['context', 'metadata', 'totalTokens'], message: 'expected a whole number, got string' }],
     });
@@ -328,17 +302,11 @@ describe('an empty body', () => {
     expect(await call()).toBeUndefined();
   });
 
-  test.each<[string, () => PromiseLike<unknown>]>([
-    ['retrieve', retrieve],
-    ['pin', () => contextAt().pin('c', 'm')],
-    ['memory.update', () => contextAt().memory.update('m', { content: 'c' })],
-    ['create', create],
-    ['presets.list', () => gatewayAt().presets.list()],
-    ['integrations.execute', () => gatewayAt().integrations.execute('i', { action: 'a' })],
-  ])('is a ResponseValidationError for %s', async (_, call) => {
+  test('is a ResponseValidationError where data is due', async () => {
     answers(text(null, { status: 204 }));
 
-    expect(await failureOf(call())).toMatchObject({ name: 'ResponseValidationError', body: '' });
+    for (const call of [retrieve, create, () => gatewayAt().integrations.execute('i', { action: 'a' })])
+      expect(await failureOf(call())).toMatchObject({ name: 'ResponseValidationError', body: '' });
   });
 });
 

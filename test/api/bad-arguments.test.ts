@@ -1,4 +1,4 @@
-import { type ContextClient, type GatewayClient, RequestValidationError } from 'context-gateway';
+import { RequestValidationError } from 'context-gateway';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { chatParams, completion } from '../helpers/samples.js';
 import { contextAt, failureOf, gatewayAt, rejectedBefore } from '../helpers/service.js';
@@ -121,14 +121,6 @@ describe('validation of completion parameters', () => {
 const execute = (fields: object) => () => gateway.integrations.execute('i', { action: 'a', ...fields });
 
 describe('validation of an integration action', () => {
-  test('rejects what JSON would lose or change, and names its path', async () => {
-    const loop: Record<string, unknown> = { list: [{}] };
-    (loop.list as unknown[])[0] = loop;
-
-    await expectRejected(execute({ loop }), ['loop', 'list', 0], /loop\.list\[0\]: must not contain itself/);
-    await expectRejected(execute({ deep: [new Map()] }), ['deep', 0], /deep\[0\]: Map cannot be sent as JSON/);
-  });
-
   test('reports a getter that throws as a RequestValidationError with its cause', async () => {
     const cause = new Error('from a getter');
     const fail = () => {
@@ -180,12 +172,9 @@ describe('validation of an integration action', () => {
 describe('validation of other arguments', () => {
   const deep = 'deep' as never;
   test.each([
-    { such: 'level', call: () => context.compact('c', deep) },
     { such: 'category', call: () => context.pin('c', 'm', deep) },
     { such: 'type, key, content, workspaceId', call: () => context.memory.create([deep] as never) },
     { such: 'model, messages, .*stream', call: () => gateway.chat.completions.create(deep) },
-    { such: 'start_date, end_date', call: () => gateway.usage.retrieve(deep) },
-    { such: 'method, path, ids, query, body', call: () => gateway.request('/v1/x' as never) },
     { such: 'method, path, ids, query, body', call: () => context.request(null as never) },
   ])(
     'rejects an argument that is not an object, and lists the fields it should have: $such',
@@ -198,10 +187,8 @@ describe('validation of other arguments', () => {
   test.each<{ call: () => PromiseLike<unknown>; option: string }>([
     { option: 'signal', call: () => gateway.chat.completions.create(among({ ...chatParams, signal })) },
     { option: 'schema', call: () => gateway.presets.list(among({ schema: {} })) },
-    { option: 'timeout', call: () => context.memory.list(among({ timeout: 5 })) },
     { option: 'onProgress', call: () => gateway.files.upload(among({ onProgress: () => {} })) },
     { option: 'deadline', call: () => gateway.request(among({ deadline: 5 })) },
-    { option: 'maxRetries', call: () => context.compact('c', among({ maxRetries: 0 })) },
   ])('rejects the option $option among the parameters, and says where it belongs', async ({ call, option }) => {
     const error = (await failureOf(call())) as RequestValidationError;
 
@@ -216,7 +203,7 @@ describe('validation of other arguments', () => {
     expect(fetch.mock.calls[0]?.[0]).toMatch(/limit=1000000000$/);
   });
 
-  const misspelt: { call: () => PromiseLike<unknown>; field: string }[] = [
+  test.each<{ call: () => PromiseLike<unknown>; field: string }>([
     { field: 'levl', call: () => context.compact('c', among({ levl: 'deep' })) },
     { field: 'messageId', call: () => context.pin('c', 'm', among({ messageId: 'm' })) },
     { field: 'typ', call: () => context.memory.list(among({ typ: 'fact' })) },
@@ -226,8 +213,7 @@ describe('validation of other arguments', () => {
     { field: 'user', call: () => gateway.presets.execute('p', among({ input: 'a', model: 'b', user: 'u' })) },
     { field: 'from', call: () => gateway.usage.retrieve(among({ from: '2026-01-01' })) },
     { field: 'fileName', call: () => gateway.files.upload(among({ file: new Blob(), purpose: 'p', fileName: 'f' })) },
-  ];
-  test.each(misspelt)('rejects the unknown field $field and names it', async ({ call, field }) => {
+  ])('rejects the unknown field $field and names it', async ({ call, field }) => {
     const error = await failureOf(call());
 
     expect(error).toBeInstanceOf(RequestValidationError);
@@ -235,16 +221,7 @@ describe('validation of other arguments', () => {
     expect(fetch).not.toHaveBeenCalled();
   });
 
-  test.each<{ field: string; call: () => PromiseLike<unknown>; says: string }>([
-    { field: 'workspaceID', call: () => context.memory.list(among({ workspaceID: 'w' })), says: 'workspaceId' },
-    { field: 'startDate', call: () => gateway.usage.retrieve(among({ startDate: '2026-01-01' })), says: 'start_date' },
-    { field: 'Query', call: () => gateway.request(among({ method: 'GET', path: '/', Query: {} })), says: 'query' },
-  ])('suggests $says for $field', async ({ field, call, says }) => {
-    const issue = { path: [field], message: `is unknown; did you mean ${says}?` };
-
-    expect(await failureOf(call())).toMatchObject({ issues: expect.arrayContaining([issue]) });
-  });
-
+  const february = new Date('2026-02-01');
   test.each<[call: () => PromiseLike<unknown>, path: string, hint: RegExp]>([
     [() => context.pin('c', 'm', among({ category: 'bogus' })), 'category', /expected "\w+" or "\w+"/],
     [() => context.compact('c', among({ level: 'extreme' })), 'level', /expected "\w+" or "\w+"/],
@@ -262,11 +239,7 @@ describe('validation of other arguments', () => {
     [() => gateway.usage.retrieve(among({ end_date: 5 })), 'end_date', /YYYY-MM-DD/],
     [() => gateway.usage.retrieve({ end_date: new Date(Number.NaN) }), 'end_date', /YYYY-MM-DD/],
     [() => gateway.usage.retrieve({ end_date: new Date(8.64e15) }), 'end_date', /YYYY-MM-DD/],
-    [
-      () => gateway.usage.retrieve({ start_date: new Date('2026-02-01'), end_date: '2026-01-31' }),
-      'end_date',
-      /before start_date/,
-    ],
+    [() => gateway.usage.retrieve({ start_date: february, end_date: '2026-01-31' }), 'end_date', /before start_date/],
   ])('%#: rejects an invalid value of $1, and says what is expected', async (call, path, hint) => {
     await expectRejected(call, [path], hint);
   });
@@ -388,13 +361,11 @@ describe('validation of call options', () => {
     { headers: { 'x-a': '1', 'X-A': '2' }, path: ['headers', 'X-A'], hint: /set twice/ },
     { headers: { 'x-a\r\nhost': '1' }, path: ['headers', 'x-a\r\nhost'], hint: /not a valid header name/ },
     { headers: { ['__proto__']: '1' }, path: ['headers', '__proto__'], hint: /not a valid header name/ },
-    { headers: { '': '1' }, path: ['headers', ''], hint: /not a valid header name/ },
     { headers: { 'x-a': 'CANARY\r\nx-b: 1' }, path: ['headers', 'x-a'], hint: /printable Latin-1/ },
     { headers: { 'x-a': 'CANARY漢' }, path: ['headers', 'x-a'], hint: /printable Latin-1/ },
     { headers: { 'x-a': 5 }, path: ['headers', 'x-a'], hint: /must be a string/ },
     { headers: new Headers({ 'x-a': '1' }), path: ['headers'], hint: /plain object/ },
     { headers: [['x-a', '1']], path: ['headers'], hint: /plain object/ },
-    { headers: 'x-a: 1', path: ['headers'], hint: /plain object/ },
   ])('rejects invalid headers (%#), and the error shows no value', async ({ headers, path, hint }) => {
     const call = () => gateway.integrations.list({ headers: headers as never });
 
@@ -403,13 +374,12 @@ describe('validation of call options', () => {
   });
 
   test('sends nothing on a closed client: the call is a ClientClosedError', async () => {
-    const closed: [GatewayClient, ContextClient] = [gatewayAt({ fetch }), contextAt({ fetch })];
-    const derived = closed[0].withOptions({ timeout: 5 });
-    for (const client of closed) await client.close();
+    const closed = gatewayAt({ fetch });
+    const derived = closed.withOptions({ timeout: 5 });
+    await closed.close();
 
-    for (const call of [closed[0].integrations.list(), closed[1].retrieve('c'), derived.integrations.list()]) {
-      expect(await failureOf(call)).toMatchObject({ name: 'ClientClosedError', attempts: [] });
-    }
+    for (const client of [closed, derived])
+      expect(await failureOf(client.usage.retrieve())).toMatchObject({ name: 'ClientClosedError', attempts: [] });
     expect(fetch).not.toHaveBeenCalled();
   });
 });

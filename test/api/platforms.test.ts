@@ -25,18 +25,13 @@ describe('a program that users can read', () => {
   });
 });
 
+const forbidden = (): never => {
+  throw new Error('Disallowed operation called within global scope.');
+};
+
 test('a fetch that forbids reading headers is read without them', async () => {
-  const headers = {
-    get: (name: string): string | null => {
-      throw new Error(`Failed to get response header "${name}"`);
-    },
-  };
-  const guarded = async () => ({
-    status: 200,
-    headers,
-    text: async () => JSON.stringify(completion()),
-    body: undefined,
-  });
+  const body = JSON.stringify(completion());
+  const guarded = async () => ({ status: 200, headers: { get: forbidden }, text: async () => body });
   const gateway = gatewayAt({ fetch: guarded as never });
 
   expect(await gateway.chat.completions.create(chatParams)).toEqual(completion());
@@ -58,9 +53,6 @@ test('nothing that Vue would wrap in a proxy: a client, a conversation, a stream
 
 test('a conversation may be created where a platform forbids timers, abort signals and random numbers', () => {
   const gateway = gatewayAt();
-  const forbidden = (): never => {
-    throw new Error('Disallowed operation called within global scope.');
-  };
   vi.stubGlobal('AbortController', forbidden);
   vi.stubGlobal('setTimeout', forbidden);
   vi.stubGlobal('crypto', { randomUUID: forbidden, getRandomValues: forbidden });

@@ -1,79 +1,48 @@
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { ContextClient, GatewayClient } from 'context-gateway';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
 import { userAgent } from '../../src/platform/environment.js';
 import { engines } from '../helpers/engines.js';
-import { chatParams, completion, contextAnswer } from '../helpers/samples.js';
-import { KEY, TOKEN } from '../helpers/service.js';
+import { chatParams } from '../helpers/samples.js';
+import { emulatedService } from '../helpers/world.js';
 
 describe.each(engines)('a request sent through $engine', ({ engine, options }) => {
-  const arrived: IncomingMessage[] = [];
-  let answer = 200;
-  const service = createServer((request, response) => {
-    arrived.push(request);
-    response.statusCode = answer;
-    response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify(request.method === 'POST' ? completion() : contextAnswer()));
-  });
-  let baseURL = '';
-  beforeAll(async () => {
-    await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
-    baseURL = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
-  });
-  afterAll(() => {
-    service.closeAllConnections();
-    service.close();
-  });
+  const world = emulatedService(options);
+  const sent = () => world.emulator.requests.map(({ headers }) => headers);
   /** Headers that the platform's fetch adds to every request. */
   const platform =
     engine === 'fetch' ? ['accept-encoding', 'accept-language', 'cache-control', 'pragma', 'sec-fetch-mode'] : [];
   const always = ['accept', 'authorization', 'connection', 'host', 'user-agent', ...platform];
 
   test('has only authorization, accept and user-agent, and with a body its type and length', async () => {
-    const context = new ContextClient({ baseURL, sessionToken: TOKEN, ...options });
-    await context.retrieve('c');
-    await context.compact('c').catch(() => {});
-    await context.close();
+    await world.context().memory.list();
+    await world.gateway().chat.completions.create(chatParams);
 
-    const [get, post] = arrived.slice(-2).map(({ headers }) => headers);
+    const [get, post] = sent();
     expect(Object.keys(get ?? {}).sort()).toEqual([...always].sort());
-    expect(get).toMatchObject({ accept: 'application/json', authorization: `Bearer ${TOKEN}` });
+    expect(get).toMatchObject({ accept: 'application/json', authorization: 'Bearer session_local_***' });
     expect(Object.keys(post ?? {}).sort()).toEqual([...always, 'content-length', 'content-type'].sort());
     expect(post).toMatchObject({ 'content-type': 'application/json' });
   });
 
   test('names its call and its attempt if it is a retry, and not before', async () => {
-    answer = 503;
-    const context = new ContextClient({ baseURL, sessionToken: TOKEN, ...options, maxRetries: 2 });
-    const before = arrived.length;
-    await context.retrieve('c').catch(() => {});
-    await context.retrieve('c', { maxRetries: 0 }).catch(() => {});
-    answer = 200;
-    await context.close();
+    world.emulator.faults.add({ respond: { status: 503 }, times: 4 });
+    const { memory } = world.context({ maxRetries: 2 });
+    await memory.list().catch(() => {});
+    await memory.list({}, { maxRetries: 0 }).catch(() => {});
 
-    const attempts = arrived.slice(before).map((request) => request.headers['x-call-attempt']);
-    expect(attempts).toEqual([
-      undefined,
-      expect.stringMatching(/^[0-9a-z]+-1\.2$/),
-      expect.stringMatching(/^[0-9a-z]+-1\.3$/),
-      undefined,
-    ]);
+    const retry = (attempt: number) => expect.stringMatching(new RegExp(`^[0-9a-z]+-1\\.${attempt}$`));
+    expect(sent().map((headers) => headers['x-call-attempt'])).toEqual([undefined, retry(2), retry(3), undefined]);
   });
 
   test('names this version and the runtime, unless the app names itself', async () => {
-    const named = { ...options, defaultHeaders: { 'User-Agent': 'our-app/2' } };
-    const seen: (string | undefined)[] = [];
-    for (const [of, headers] of [[options], [named], [named, { 'user-agent': 'our-job/3' }]] as const) {
-      const gateway = new GatewayClient({ baseURL, apiKey: KEY, ...of });
-      await gateway.chat.completions.create(chatParams, { headers });
-      await gateway.close();
-      seen.push(arrived.at(-1)?.headers['user-agent']);
-    }
+    const defaultHeaders = { 'User-Agent': 'our-app/2' };
+    await world.gateway().presets.list();
+    await world.gateway({ defaultHeaders }).presets.list();
+    await world.gateway({ defaultHeaders }).presets.list({}, { headers: { 'user-agent': 'our-job/3' } });
 
     const [major] = process.versions.node.split('.');
-    expect(seen).toEqual([`context-gateway/${manifest.version} node/${major}`, 'our-app/2', 'our-job/3']);
+    const own = `context-gateway/${manifest.version} node/${major}`;
+    expect(sent().map((headers) => headers['user-agent'])).toEqual([own, 'our-app/2', 'our-job/3']);
   });
 });
 

@@ -1,7 +1,7 @@
 import { GatewayClient } from 'context-gateway';
 import { createEmulator } from 'context-gateway-emulator';
 import type { Browser, Page } from 'puppeteer-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { buildPage } from '../../examples/apps/build-page.js';
 import { relayTo } from '../../examples/apps/relay/server.js';
 import { AT_LENGTH } from '../helpers/endurance.js';
@@ -44,10 +44,11 @@ afterAll(async () => {
   await emulator.close();
 });
 
-async function open(app: string, width = 390): Promise<Page> {
+async function open(app: string): Promise<Page> {
   const page = await browser.newPage();
+  onTestFinished(() => page.close());
   page.setDefaultTimeout(60_000);
-  await page.setViewport({ width, height: 800 });
+  await page.setViewport({ width: 390, height: 800 }); // a phone
   await page.goto(addresses[app] ?? '');
   return page;
 }
@@ -81,7 +82,6 @@ describe.runIf(isHere).each(AT_LENGTH ? ['browser-chat', 'relay'] : ['browser-ch
       { role: 'assistant', content: REPLY },
       { role: 'user', content: 'Why?' },
     ]);
-    await page.close();
   });
 
   test('stops a reply, keeps its text, and aborts the request to the service', async () => {
@@ -95,49 +95,46 @@ describe.runIf(isHere).each(AT_LENGTH ? ['browser-chat', 'relay'] : ['browser-ch
     expect(await textOf(page, 'li.assistant small')).toBe('Stopped');
     expect(await lastReply(page)).toMatch(/^The/);
     expect(await textOf(page, 'form button')).toBe('Send');
-    for (let tries = 0; emulator.requests.at(-1)?.outcome !== 'aborted' && tries < 300; tries += 1)
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(emulator.requests.at(-1)?.outcome).toBe('aborted');
-    await page.close();
+    await expect.poll(() => emulator.requests.at(-1)?.outcome).toBe('aborted');
   });
+
+  /** Sends the question, and clicks on the button that the banner of its failure then has. */
+  async function tryAgain(page: Page): Promise<{ says: string; button: string }> {
+    await send(page, QUESTION);
+    await page.waitForSelector('.banner');
+    const banner = { says: await textOf(page, '.banner span'), button: await textOf(page, '.banner button') };
+    await page.waitForSelector('.banner button:not(:disabled)');
+    await page.click('.banner button');
+    await page.waitForFunction((reply) => document.querySelector('ol')?.textContent?.endsWith(reply), {}, REPLY);
+    return banner;
+  }
 
   test.runIf(AT_LENGTH)('counts down after a 429, and tries again', async () => {
     const page = await open(app);
     emulator.faults.add({ match: stream, respond: { status: 429, retryAfter: 3 } });
-    await send(page, QUESTION);
-    await page.waitForSelector('.banner');
+    const { says, button } = await tryAgain(page);
 
-    expect(await textOf(page, '.banner span')).toBe('Too many requests at the moment.');
-    expect(await textOf(page, '.banner button')).toMatch(/^Try again in \d s$/);
-    await page.waitForSelector('.banner button:not(:disabled)');
-    await page.click('.banner button');
-    await page.waitForFunction((reply) => document.querySelector('ol')?.textContent?.endsWith(reply), {}, REPLY);
+    expect(says).toBe('Too many requests at the moment.');
+    expect(button).toMatch(/^Try again in \d s$/);
     expect(await page.$('.banner')).toBeNull();
-    await page.close();
   });
 
   test.runIf(AT_LENGTH)('reports a truncated reply, and retries without it', async () => {
     const page = await open(app);
     emulator.faults.add({ match: stream, respond: { type: 'cutStream', afterEvents: 3 } });
-    await send(page, QUESTION);
-    await page.waitForSelector('.banner');
-    expect(await textOf(page, '.banner span')).toBe('The reply was cut off.');
 
-    await page.click('.banner button');
-    await page.waitForFunction((reply) => document.querySelector('ol')?.textContent?.endsWith(reply), {}, REPLY);
+    expect((await tryAgain(page)).says).toBe('The reply was cut off.');
     const roles = sentMessages().map(({ role }) => role);
     expect(roles.filter((role) => role !== 'system')).toEqual(['user']);
-    await page.close();
   });
 
   test('fits the screen of a phone', async () => {
-    const page = await open(app, 390);
+    const page = await open(app);
     await send(page, `${'Floodplain'.repeat(30)} ${QUESTION}`);
     await whenSent(page);
 
     const [width, widest] = await page.evaluate(() => [innerWidth, document.documentElement.scrollWidth]);
     expect(widest).toBe(width);
-    await page.close();
   });
 });
 
@@ -147,7 +144,6 @@ test.runIf(isHere)('the browser chat shows the remaining requests', async () => 
   await whenSent(page);
 
   expect(await textOf(page, '.badge')).toBe('999 of 1,000 requests left');
-  await page.close();
 });
 
 test('the relay rejects anything but user messages with 400', async () => {

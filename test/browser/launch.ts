@@ -13,8 +13,6 @@ export interface TestPage {
   goto(url: string): Promise<unknown>;
   /** Runs a function in the page. Its argument and result are JSON. */
   evaluate<Argument, Result>(act: (argument: Argument) => Result, argument: Argument): Promise<Awaited<Result>>;
-  /** Chromium only: the others cannot be switched offline. */
-  setOfflineMode?(isOffline: boolean): Promise<void>;
 }
 
 /** Returns `undefined` if the browser is not installed. */

@@ -4,8 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { askInPage } from '../../compat/ask-in-page.js';
 import { unbundledPage } from '../../examples/apps/build-page.js';
 import { isTried } from '../helpers/endurance.js';
-import { browsers, launchBrowser, type TestBrowser } from './launch.js';
+import { browsers } from './launch.js';
 import { listenWith } from './listen.js';
+import { pageIn } from './pages.js';
 
 const emulator = createEmulator();
 let pages: Awaited<ReturnType<typeof listenWith>>;
@@ -24,23 +25,15 @@ afterAll(async () => {
 });
 
 describe.each(browsers.filter(isTried))('the page without a bundler in $name', (one) => {
-  let browser: TestBrowser | undefined;
-  beforeAll(async () => {
-    browser = await launchBrowser(one);
-  }, 60_000);
-  afterAll(() => browser?.close());
+  const page = pageIn(one, () => address);
 
-  test('streams a reply under its strict content security policy, and shows an error as text', async ({ skip }) => {
-    if (browser === undefined) return skip();
-    const page = await browser.newPage();
-    await page.goto(address);
-
+  test('streams a reply under its strict content security policy, and shows an error as text', async () => {
     const ask: (question: string) => Promise<{ reply: string; blocked: string[] }> = askInPage;
-    expect(await page.evaluate(ask, 'The harbour opens at six. When does the harbour open?')).toEqual({
+    expect(await page().evaluate(ask, 'The harbour opens at six. When does the harbour open?')).toEqual({
       reply: 'The harbour opens at six.',
       blocked: [],
     });
     emulator.faults.add({ respond: { status: 403, message: 'Not this key.' } });
-    expect((await page.evaluate(ask, 'Why?')).reply).toContain('Not this key.');
+    expect((await page().evaluate(ask, 'Why?')).reply).toContain('Not this key.');
   });
 });

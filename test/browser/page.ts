@@ -33,17 +33,13 @@ const actions = {
     return gateway.presets.list().then(String, String);
   },
 
-  async upload(baseURL: string, apiKey: string, form: 'blob' | 'stream' | 'of a frame') {
+  async upload(baseURL: string, apiKey: string) {
     const gateway = new sdk.GatewayClient({ baseURL, apiKey, dangerouslyAllowBrowser: true });
-    const blob = new Blob(['x'.repeat(1_000)]);
-    const progress: number[] = [];
     const frame = document.body.appendChild(document.createElement('iframe')).contentWindow as Window &
       typeof globalThis;
-    const ofFrame = new frame.File(['x'.repeat(1_000)], 'frame.txt');
-    const file = { blob, stream: blob.stream(), 'of a frame': ofFrame }[form];
-    const record = await gateway.files
-      .upload({ file, purpose: 'test' }, { onProgress: (sent) => progress.push(sent) })
-      .catch(String);
+    const file = new frame.File(['x'.repeat(1_000)], 'frame.txt');
+    const progress: number[] = [];
+    const record = await gateway.files.upload({ file, purpose: 'test' }, { onProgress: (sent) => progress.push(sent) });
     return { record, progress };
   },
 
@@ -61,17 +57,6 @@ const actions = {
     await gateway.presets.execute('summarize', params);
     const second = gateway.presets.execute('summarize', params, { idempotencyKey: 'order-7' });
     return second.withResponse().then(({ response }) => response.attempts.length, String);
-  },
-
-  async missing() {
-    const { GatewayClient, ContextClient } = sdk;
-    const baseURL = location.origin;
-    const calls = [
-      new GatewayClient({ baseURL }).usage.retrieve(),
-      new GatewayClient({ apiKey: 'svc_pk_x' }).usage.retrieve(),
-      new ContextClient({ baseURL }).retrieve('c'),
-    ];
-    return Promise.all(calls.map((call) => call.then(String, String)));
   },
 
   async relay(url: string) {

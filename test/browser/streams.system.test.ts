@@ -1,9 +1,9 @@
-import { build } from 'esbuild';
 import { describe, expect, test } from 'vitest';
 import { AT_LENGTH } from '../helpers/endurance.js';
 import { ScriptServer } from '../stream/script-server.js';
 import { browsers, launchBrowser } from './launch.js';
 import { listen } from './listen.js';
+import { bundled } from './pages.js';
 
 // In `npm test` each browser streams in browser.system.test.ts.
 describe.runIf(AT_LENGTH).each(browsers)('$name', (one) => {
@@ -31,18 +31,10 @@ describe.runIf(AT_LENGTH).each(browsers)('$name', (one) => {
 
 /** A page with the cases, bundled like an app. */
 async function servePage(): Promise<{ url: string; close: () => void }> {
-  const { outputFiles } = await build({
-    entryPoints: ['test/browser/stream-page.ts'],
-    bundle: true,
-    write: false,
-    format: 'esm',
-    target: 'es2022',
-    platform: 'browser',
-    alias: { '#platform': './src/platform/browser.ts', vitest: './test/browser/expect.ts' },
-  });
+  const bundle = await bundled('stream-page', { vitest: './test/browser/expect.ts' });
   return listen((request, response) => {
     const script = request.url === '/app.js';
     response.setHeader('content-type', script ? 'text/javascript' : 'text/html');
-    response.end(script ? outputFiles[0]?.text : '<!doctype html><script type="module" src="/app.js"></script>');
+    response.end(script ? bundle : '<!doctype html><script type="module" src="/app.js"></script>');
   });
 }

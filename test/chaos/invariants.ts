@@ -34,30 +34,25 @@ export function judge({ report, ledger, lingered }: Evidence): Verdict[] {
     ({ kind, deadline, end, detail }) =>
       kind === 'safe' && deadline > 1_000 && !LASTING.has(end) && !LASTING.has(detail ?? ''),
   );
+  const succeeded = safe.filter(({ end }) => end === 'success').length;
   const sends = outcomes.reduce((sum, { operation }) => sum + (ledger.sends[operation] ?? 0), 0);
+  const repeated = effects.filter((o) => commitsOf(o) > 1);
+  const lying = effects.filter((o) => o.sent === 'no' && commitsOf(o) > 0);
+  const undone = effects.filter((o) => o.end === 'success' && commitsOf(o) !== 1);
+  const forbidden = outcomes.filter((o) => !obeysMatrix(o, ledger));
+  const withProblem = (words: string): Outcome[] => outcomes.filter(({ problem }) => problem?.includes(words));
+  const foreign = outcomes.filter(({ end, problem }) => end === 'foreign' || problem?.startsWith('an '));
+  const mixedUp = [...withProblem('another call'), ...Array(ledger.mixedUp).fill('payload')];
   const early = ledger.slack.filter((slack) => slack < -5);
-  const grown = {
-    rss: mb(report.memory.peak - report.memory.start),
-    heap: mb(report.memory.heapEnd - report.memory.heapStart),
-  };
+  const { memory } = report;
+  const [rss, heap] = [mb(memory.peak - memory.start), mb(memory.heapEnd - memory.heapStart)];
   const outage = report.outage.sends / Math.max(1, report.outage.calls);
   const left = [report.timers, report.listeners, report.hanging, report.connectionsClosed];
 
   return [
-    none(
-      'I1',
-      'an effect happens at most once',
-      effects.filter((o) => commitsOf(o) > 1),
-    ),
-    none('I2', "sent: 'no' means no effect, success means exactly one", [
-      ...effects.filter((o) => o.sent === 'no' && commitsOf(o) > 0),
-      ...effects.filter((o) => o.end === 'success' && commitsOf(o) !== 1),
-    ]),
-    none(
-      'I3',
-      'retries follow the matrix, with at most six requests a call',
-      outcomes.filter((o) => !obeysMatrix(o, ledger)),
-    ),
+    none('I1', 'an effect happens at most once', repeated),
+    none('I2', "sent: 'no' means no effect, success means exactly one", [...lying, ...undone]),
+    none('I3', 'retries follow the matrix, with at most six requests a call', forbidden),
     verdict(
       'I4',
       'calls end at their deadline, p90 within 50 ms',
@@ -76,11 +71,7 @@ export function judge({ report, ledger, lingered }: Evidence): Verdict[] {
       `${ledger.slack.length} hints, earliest ${ms(Math.min(...ledger.slack))} after`,
       early.length === 0,
     ),
-    none(
-      'I7',
-      'every failure is one of our error classes, with its facts',
-      outcomes.filter(({ end, problem }) => end === 'foreign' || problem?.startsWith('an ') === true),
-    ),
+    none('I7', 'every failure is one of our error classes, with its facts', foreign),
     none('I8', 'no unhandled rejection, exception or warning', report.unhandled),
     verdict(
       'I9',
@@ -89,12 +80,7 @@ export function judge({ report, ledger, lingered }: Evidence): Verdict[] {
       // A busy machine ends a process late, as it does with timers.
       left.every((n) => n === 0) && lingered <= 1_000 + 20 * report.lateness,
     ),
-    verdict(
-      'I10',
-      'memory stays flat',
-      `rss +${grown.rss} MB, heap +${grown.heap} MB`,
-      grown.rss <= 150 && grown.heap <= 15,
-    ),
+    verdict('I10', 'memory stays flat', `rss +${rss} MB, heap +${heap} MB`, rss <= 150 && heap <= 15),
     verdict(
       'I11',
       'few more requests than calls, and hardly any in an outage',
@@ -103,15 +89,8 @@ export function judge({ report, ledger, lingered }: Evidence): Verdict[] {
     ),
     verdict('I12', 'no redirect is followed', `${ledger.trapped}`, ledger.trapped === 0),
     none('I13', 'no key in an error, an event or a client', report.leaks),
-    none(
-      'I14',
-      'a stream that ends well is complete, to the byte',
-      outcomes.filter(({ problem }) => problem?.includes('stream') === true),
-    ),
-    none('I15', 'no response and no payload of another call', [
-      ...outcomes.filter(({ problem }) => problem?.includes('another call') === true),
-      ...Array(ledger.mixedUp).fill('payload'),
-    ]),
+    none('I14', 'a stream that ends well is complete, to the byte', withProblem('stream')),
+    none('I15', 'no response and no payload of another call', mixedUp),
     verdict(
       'I16',
       'the event loop is not blocked, p99 within 100 ms',
@@ -121,8 +100,8 @@ export function judge({ report, ledger, lingered }: Evidence): Verdict[] {
     verdict(
       'I17',
       '99 of 100 calls without an effect succeed',
-      percent(safe.filter(({ end }) => end === 'success').length, safe.length),
-      safe.filter(({ end }) => end === 'success').length >= 0.99 * safe.length,
+      percent(succeeded, safe.length),
+      succeeded >= 0.99 * safe.length,
     ),
     verdict(
       'I18',

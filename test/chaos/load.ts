@@ -152,6 +152,9 @@ function lookForLeaks(error: unknown, kind: Kind, number: number): void {
   for (const quote of leaksOf(error, [PROMPT])) quotes.add(quote);
 }
 
+const getThings = (client: GatewayClient, operation: string) =>
+  client.request({ method: 'GET', path: '/v1/things' }, { headers: { 'x-operation': operation } });
+
 /** A service that responds to everything with 503: first attempts continue, and the retry budget runs out. */
 async function outage(): Promise<Report['outage']> {
   const client = createClient();
@@ -159,8 +162,7 @@ async function outage(): Promise<Report['outage']> {
   let left = 1_000;
   const caller = async (): Promise<void> => {
     while (left > 0) {
-      const headers = { 'x-operation': `outage-${left--}` };
-      const error = await client.request({ method: 'GET', path: '/v1/things' }, { headers }).catch((failed) => failed);
+      const error = await getThings(client, `outage-${left--}`).catch((failed) => failed);
       sends += (error as ContextGatewayError).attempts.length;
     }
   };
@@ -172,10 +174,9 @@ async function outage(): Promise<Report['outage']> {
 /** Three windows' worth of calls: one first, then all others at once. */
 async function limited(): Promise<Report['window']> {
   const client = createClient();
-  const get = (number: number) =>
-    client.request({ method: 'GET', path: '/v1/things' }, { headers: { 'x-operation': `window-${number}` } });
-  await get(0);
-  const ends = await Promise.allSettled(Array.from({ length: 149 }, (_, at) => get(at + 1)));
+  await getThings(client, 'window-0');
+  const others = Array.from({ length: 149 }, (_, at) => getThings(client, `window-${at + 1}`));
+  const ends = await Promise.allSettled(others);
   await client.close();
   return { calls: 150, failed: ends.filter(({ status }) => status === 'rejected').length };
 }
@@ -188,10 +189,7 @@ async function limitedSilently(): Promise<number> {
   const startedAt = clock.now();
   while (calls.length < BARE.calls) {
     const due = ((clock.now() - startedAt) / 1_000) * 2 * (BARE.limit / BARE.seconds);
-    while (calls.length < Math.min(due, BARE.calls)) {
-      const headers = { 'x-operation': `bare-${calls.length}` };
-      calls.push(client.request({ method: 'GET', path: '/v1/things' }, { headers }));
-    }
+    while (calls.length < Math.min(due, BARE.calls)) calls.push(getThings(client, `bare-${calls.length}`));
     await sleep(2);
   }
   const ends = await Promise.allSettled(calls);
@@ -234,12 +232,11 @@ function watchLoop(): { stop(): number[] } {
     cpu = process.cpuUsage();
     at = now;
   }, 10);
-  return {
-    stop: () => {
-      clearInterval(timer);
-      return held;
-    },
+  const stop = (): number[] => {
+    clearInterval(timer);
+    return held;
   };
+  return { stop };
 }
 
 function ask(question: string): Promise<{ open: number }> {

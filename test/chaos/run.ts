@@ -11,6 +11,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
+import { FOR_NODE } from '../helpers/built.js';
 import { exploreProperties, runEndurance } from './endurance.js';
 import { type Evidence, judge, ms, p, percent, type Verdict } from './invariants.js';
 import { KINDS, type Ledger, type Report } from './plan.js';
@@ -46,16 +47,9 @@ process.exitCode = failed ? 1 : 0;
 /** Bundles the program of one process. */
 async function bundle(name: string): Promise<string> {
   const outfile = join(folder, `${name}.mjs`);
-  await build({
-    entryPoints: [join(import.meta.dirname, `${name}.ts`)],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    packages: 'external',
-    logLevel: 'error',
-    alias: { '#platform': join(root, 'src/platform/node.ts'), 'context-gateway': join(root, 'src/index.ts') },
-  });
+  const entryPoints = [join(import.meta.dirname, `${name}.ts`)];
+  const alias = { '#platform': join(root, 'src/platform/node.ts'), 'context-gateway': join(root, 'src/index.ts') };
+  await build({ ...FOR_NODE, entryPoints, outfile, packages: 'external', alias });
   return outfile;
 }
 
@@ -94,10 +88,10 @@ function printRun(seed: number, { report, ledger, lingered }: Evidence, verdicts
   );
   for (const kind of KINDS) {
     const ofKind = outcomes.filter((outcome) => outcome.kind === kind);
-    const well = ofKind.filter(({ end }) => end === 'success' || end === 'left').length;
-    console.log(
-      `  ${kind.padEnd(11)} ${percent(well, ofKind.length).padEnd(18)} ${histogram(ofKind.flatMap(({ end, detail }) => (end === 'success' || end === 'left' ? [] : [`${end}${detail ? ` ${detail}` : ''}`])))}`,
-    );
+    const failed = ofKind.filter(({ end }) => end !== 'success' && end !== 'left');
+    const well = percent(ofKind.length - failed.length, ofKind.length);
+    const others = histogram(failed.map(({ end, detail }) => `${end}${detail ? ` ${detail}` : ''}`));
+    console.log(`  ${kind.padEnd(11)} ${well.padEnd(18)} ${others}`);
   }
   console.log(
     `  latency     p50 ${ms(p(durations, 50))}, p95 ${ms(p(durations, 95))}, p99 ${ms(p(durations, 99))}, max ${ms(p(durations, 100))}`,

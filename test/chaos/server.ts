@@ -88,10 +88,7 @@ function behaviourOf(fault: Fault, operation: string, attempt: number, path: str
     case 'garbage':
       return done(operation, ({ socket }) => void socket.end('\u0000\u0001 SSH-2.0\r\n\r\n'));
     case 'oversized':
-      return done(
-        operation,
-        ({ socket }) => void socket.write(headOf(200, { ...JSON_TYPE, 'content-length': 64 * 1024 ** 2 })),
-      );
+      return done(operation, ({ socket }) => void socket.write(headOf(200, OVERSIZED)));
     case 'HTML':
       return reply(200, '<html>a page</html>', { 'content-type': 'text/html' }, () => commit(operation));
     case 'redirect':
@@ -119,6 +116,7 @@ function behaviourOf(fault: Fault, operation: string, attempt: number, path: str
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' };
+const OVERSIZED = { ...JSON_TYPE, 'content-length': 64 * 1024 ** 2 };
 const SSE_TYPE = { 'content-type': 'text/event-stream' };
 
 function commit(operation: string): void {
@@ -151,15 +149,19 @@ function reply(status: number, body: string, headers = {}, before = () => {}): B
 }
 
 function answerTo(operation: string): string {
-  if (operation.startsWith('stream'))
-    return `${piecesOf(operation)
-      .map((piece) => eventOf(piece))
-      .join('')}${eventOf('', 'stop')}data: [DONE]\n\n`;
-  const message = { role: 'assistant', content: piecesOf(operation).join('') };
-  const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
-  const choices = [{ index: 0, message, finish_reason: 'stop' }];
-  return JSON.stringify({ id: operation, object: 'chat.completion', created: 1, model: 'm', choices, usage });
+  const pieces = piecesOf(operation);
+  if (operation.startsWith('stream')) return `${eventsOf(pieces)}${eventOf('', 'stop')}data: [DONE]\n\n`;
+  return completionOf(operation, [
+    { index: 0, message: { role: 'assistant', content: pieces.join('') }, finish_reason: 'stop' },
+  ]);
 }
+
+function completionOf(id: string, choices: object[]): string {
+  const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
+  return JSON.stringify({ id, object: 'chat.completion', created: 1, model: 'm', choices, usage });
+}
+
+const eventsOf = (pieces: readonly string[]): string => pieces.map((piece) => eventOf(piece)).join('');
 
 function typeOf(operation: string): { 'content-type': string } {
   return operation.startsWith('stream') ? SSE_TYPE : JSON_TYPE;
@@ -177,35 +179,29 @@ function compressed(operation: string, damaged = false): Buffer {
 
 /** The headers and the first part of the body. */
 function cut(operation: string, framing: Record<string, string | number>): string {
-  const body = operation.startsWith('stream')
-    ? piecesOf(operation)
-        .slice(0, 5)
-        .map((piece) => eventOf(piece))
-        .join('')
-    : answerTo(operation).slice(0, 60);
+  const isStream = operation.startsWith('stream');
+  const body = isStream ? eventsOf(piecesOf(operation).slice(0, 5)) : answerTo(operation).slice(0, 60);
   const framed = 'transfer-encoding' in framing ? `${Buffer.byteLength(body).toString(16)}\r\n${body}\r\n` : body;
   return headOf(200, { ...typeOf(operation), ...framing }) + framed;
 }
 
 /** Counts requests in consecutive windows. */
 class Windows {
-  readonly limit: number;
-  readonly #length: number;
   used = 0;
   fullest = 0;
   endsAt = 0;
 
   /** `length` in real ms. */
-  constructor(limit: number, length: number) {
-    this.limit = limit;
-    this.#length = length;
-  }
+  constructor(
+    readonly limit: number,
+    private readonly length: number,
+  ) {}
 
   /** Whether one more request is within the limit. */
   admits(now: number): boolean {
     if (now >= this.endsAt) {
       this.used = 0;
-      this.endsAt = now + this.#length;
+      this.endsAt = now + this.length;
     }
     this.used += 1;
     this.fullest = Math.max(this.fullest, this.used);
@@ -216,13 +212,7 @@ class Windows {
 /** A completion in which every field of every choice has a wrong type. */
 function floodOfMistakes(): string {
   const choice = { index: 'first', message: { role: 1, content: 2 }, finish_reason: 3 };
-  return JSON.stringify({
-    id: 'c',
-    object: 'chat.completion',
-    created: 1,
-    model: 'm',
-    choices: Array(FLOOD).fill(choice),
-  });
+  return completionOf('c', Array(FLOOD).fill(choice));
 }
 
 /** Responds with 429 above the limit, like nginx: without a header or a body that helps. */

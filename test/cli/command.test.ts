@@ -8,12 +8,9 @@ import { builtFile, runNode } from '../helpers/programs.js';
 import { emulatedService } from '../helpers/world.js';
 
 const world = emulatedService({});
+const content = 'We decided to write Parquet because the finance team loads it directly.';
 const messages = [
-  {
-    id: 'm1',
-    role: 'user' as const,
-    content: 'We decided to write Parquet because the finance team loads it directly.',
-  },
+  { id: 'm1', role: 'user' as const, content },
   { id: 'm2', role: 'assistant' as const, content: 'Noted.' },
 ];
 beforeEach(() => {
@@ -80,15 +77,12 @@ test('search finds what the context and the memory hold, the best match first', 
   await run('pin', 'talk', 'm1');
   const found = JSON.parse((await run('search', 'talk', 'Why Parquet?', '--json')).out);
 
-  expect(found[0]).toEqual({ section: 'pinned', id: 'm1', text: messages[0]?.content });
+  expect(found[0]).toEqual({ section: 'pinned', id: 'm1', text: content });
   expect(JSON.parse((await run('search', 'talk', 'Oslo', '--json')).out)).toMatchObject([{ section: 'memory (fact)' }]);
 });
 
 test('search shows the reason of a decision in brackets', async () => {
-  const later = Array.from({ length: 20 }, (_, i) => ({
-    role: 'user' as const,
-    content: `Remark ${i} on the weather.`,
-  }));
+  const later = Array.from({ length: 20 }, () => ({ role: 'user' as const, content: 'A remark on the weather.' }));
   world.emulator.conversations.create({ id: 'long', messages: [...messages, ...later] });
   await run('compact', 'long', '--level', 'deep');
 
@@ -118,32 +112,20 @@ test.each([
 });
 
 test.each([
-  {
-    name: 'CONTEXT_GATEWAY_API_KEY',
-    value: '',
-    message: 'CONTEXT_GATEWAY_API_KEY is missing. Set CONTEXT_GATEWAY_API_KEY',
-  },
-  { name: 'CONTEXT_GATEWAY_BASE_URL', value: 'x', message: 'CONTEXT_GATEWAY_BASE_URL must' },
-])('an error about $name names the variable', async ({ name, value, message }) => {
+  ['CONTEXT_GATEWAY_API_KEY', '', ' is missing. Set CONTEXT_GATEWAY_API_KEY'],
+  ['CONTEXT_GATEWAY_BASE_URL', 'x', ' must'],
+])('an error about %s names the variable', async (name, value, message) => {
   vi.stubEnv(name, value);
   const { code, err } = await run('usage');
 
   expect(code).toBe(1);
-  expect(err).toContain(`context-gateway: ${message}`);
-});
-
-test('an error of the service is printed', async () => {
-  const { code, err } = await run('context', 'show', 'nowhere');
-
-  expect(code).toBe(1);
-  expect(err).toContain('404');
+  expect(err).toContain(`context-gateway: ${name}${message}`);
 });
 
 test('only what needs a missing variable fails', async () => {
   vi.stubEnv('CONTEXT_GATEWAY_API_KEY', '');
 
   expect((await run('memory', 'list')).code).toBe(0);
-  expect((await run('usage')).code).toBe(1);
 });
 
 test.each([
@@ -152,10 +134,7 @@ test.each([
   ['❤️', 2, 'so does a sign that is shown as an emoji'],
   ['e\u0301', 1, 'a combining accent takes none'],
 ])('columns are aligned with %s in %i columns: %s', (wide, width) => {
-  const [, first, second] = inTables([
-    { key: wide, content: 'AAA' },
-    { key: 'port', content: 'AAA' },
-  ]).split('\n');
+  const [, first, second] = inTables([wide, 'port'].map((key) => ({ key, content: 'AAA' }))).split('\n');
 
   expect(first).toBe(`${wide}${' '.repeat(6 - width)}AAA`);
   expect(second).toBe('port  AAA');
@@ -187,15 +166,17 @@ test('a table has two decimals, and JSON all', () => {
 test('escape sequences of the service do not reach the terminal', async () => {
   await world.context().memory.create({ type: 'fact', key: 'k', content: 'red\u001b[31mtext\nand more' });
 
-  expect((await run('memory', 'list')).out).toContain('red [31mtext and more');
-  expect((await run('memory', 'list')).out).not.toContain('\u001b');
+  const { out } = await run('memory', 'list');
+  expect(out).toContain('red [31mtext and more');
+  expect(out).not.toContain('\u001b');
 });
 
 test('nor do those in its errors, nor what turns the direction of text around', async () => {
   const message = 'no\u001b[31m such\u202e conversation\u2066';
   world.emulator.faults.add({ match: { path: '/api/context' }, respond: { status: 404, message } });
-  const { err } = await run('context', 'show', 'c');
+  const { code, err } = await run('context', 'show', 'c');
 
+  expect(code).toBe(1);
   expect(err).toContain('such');
   expect(err.trimEnd()).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
 });

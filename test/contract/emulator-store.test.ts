@@ -14,15 +14,6 @@ const open = (store = emulatorStore(emulator)) =>
     store,
   });
 
-test('a conversation that the emulator does not have begins with its first turn', async () => {
-  const { messages } = await open().send('The export is written as Parquet.');
-
-  expect(emulator.conversations.get('talk')?.messages).toMatchObject([
-    { id: messages[0]?.id, role: 'user', content: 'The export is written as Parquet.' },
-    { id: messages[1]?.id, role: 'assistant' },
-  ]);
-});
-
 test('a compaction has the turns, and another object finds all of it again', async () => {
   const store = emulatorStore(emulator);
   await open(store).send('We decided to write the export as Parquet because Arrow reads it fast.');

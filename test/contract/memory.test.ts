@@ -4,14 +4,7 @@ import { failureOf } from '../helpers/service.js';
 import { emulatedService } from '../helpers/world.js';
 
 describe('memory helpers', () => {
-  const world = emulatedService(
-    {},
-    {
-      setup: ({ workspaces }) => {
-        workspaces.create({ id: 'team' });
-      },
-    },
-  );
+  const world = emulatedService({}, { setup: ({ workspaces }) => void workspaces.create({ id: 'team' }) });
   const stored = () => world.emulator.memory.all().map(({ item }) => item);
   const style = { type: 'preference', key: 'style' } as const;
 

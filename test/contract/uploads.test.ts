@@ -70,26 +70,14 @@ describe.each(engines)('uploads through $engine', ({ options }) => {
     expect(stored()).toEqual([digest(bytes)]);
   });
 
-  test.each([
-    {
-      stream: 'throws midway',
-      after: () => {
-        throw new Error('the disk is gone');
-      },
-      name: /^(APIConnection|RequestValidation)Error$/,
-    },
-    { stream: 'yields objects', after: () => ({ not: 'bytes' }), name: /^(APIConnection|RequestValidation)Error$/ },
-    { stream: 'stalls', after: () => new Promise(() => {}), name: /^APITimeoutError$/ },
-  ])('a stream that $stream fails the upload, and nothing is stored', async ({ after, name }) => {
+  test('a stream that throws midway fails the upload, and nothing is stored', async () => {
     async function* source() {
       yield bytes.subarray(0, 1_000);
-      yield (await after()) as never;
+      throw new Error('the disk is gone');
     }
-    const timeout = name.test('APITimeoutError') ? 50 : undefined;
+    const error = await failureOf(world.gateway().files.upload({ file: source(), purpose: 'p' }));
 
-    const error = await failureOf(world.gateway().files.upload({ file: source(), purpose: 'p' }, { timeout }));
-
-    expect(error).toMatchObject({ name: expect.stringMatching(name) });
+    expect(error).toMatchObject({ name: expect.stringMatching(/^(APIConnection|RequestValidation)Error$/) });
     expect(stored()).toEqual([]);
   });
 
@@ -112,20 +100,6 @@ describe.each(engines)('uploads through $engine', ({ options }) => {
       expect(record).toMatchObject({ filename, bytes: bytes.length });
     },
   );
-
-  test('a file that shrinks during the upload is not stored', async () => {
-    const shrinking = join(folder, 'shrinking.bin');
-    writeFileSync(shrinking, bytes);
-    const apiKey = async () => {
-      writeFileSync(shrinking, bytes.subarray(0, 1_000));
-      return world.emulator.apiKeys.secret;
-    };
-
-    const error = await failureOf(world.gateway({ apiKey }).files.upload({ file: { path: shrinking }, purpose: 'p' }));
-
-    expect(error).toMatchObject({ name: 'APIConnectionError', sent: 'maybe', retryable: false });
-    expect(stored()).toEqual([]);
-  });
 
   test('any purpose and content arrive unchanged', async () => {
     const gateway = world.gateway({ pacing: false });

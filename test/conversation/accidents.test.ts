@@ -1,10 +1,5 @@
 import { getEventListeners } from 'node:events';
-import {
-  type ConversationMessage,
-  type ConversationStore,
-  memoryStore,
-  type StoredRow,
-} from 'context-gateway/conversation';
+import { type ConversationMessage, type ConversationStore, memoryStore } from 'context-gateway/conversation';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { assistant, numberingStore, talkWith, textsIn, user } from './world.js';
 
@@ -53,9 +48,10 @@ test.each([[[1, 2]], ['OK'], [[{ id: 1 }]], [[null, null]], [{ rowCount: 2 }]])(
 );
 
 test.each([Number, BigInt])('ids may be numbers of a database: %o', async (toId) => {
-  const rows = Array.from({ length: 20 }, (_, at) =>
-    (at % 2 ? assistant : user)(at === 0 ? 'The lamp is red.' : 'Noted in the book of today.'),
-  );
+  const rows = [
+    user('The lamp is red.'),
+    ...Array<ConversationMessage>(19).fill(assistant('Noted in the book of today.')),
+  ];
   const store = numberingStore({ talk: rows }, toId);
   const search = () => [{ id: toId(1) as never }];
   const { talk } = talkWith(store, { search, budget: 120, reserveOutput: 5 });
@@ -105,7 +101,7 @@ test('a turn whose reply was stored right at its deadline succeeds', async () =>
 test.each([null, undefined])('rows whose columns are inherited are messages, with a name that is %s', async (name) => {
   const store = memoryStore({ talk: [user('One?', 'q1'), assistant('Yes.', 'a1')] });
   const load = async (id: string) => ({
-    messages: ((await store.load(id))?.messages ?? []).map((row): StoredRow => Object.create({ ...row, name })),
+    messages: ((await store.load(id))?.messages ?? []).map((row) => Object.create({ ...row, name })),
   });
   const { talk, prompts } = talkWith({ ...store, load });
 

@@ -1,10 +1,5 @@
-import {
-  type ConversationMessage,
-  type ConversationOptions,
-  createConversation,
-  memoryStore,
-} from 'context-gateway/conversation';
-import { chatWorld } from './world.js';
+import { type ConversationMessage, type ConversationOptions, memoryStore } from 'context-gateway/conversation';
+import { type chatWorld, talkWith } from './world.js';
 
 export const user = (content: string, more: Partial<ConversationMessage> = {}): ConversationMessage => ({
   role: 'user',
@@ -14,23 +9,13 @@ export const user = (content: string, more: Partial<ConversationMessage> = {}): 
 
 /** A conversation without a service, in a small window, on a store of its own unless it gets one. */
 export function alone(history: readonly ConversationMessage[], more: Partial<ConversationOptions> = {}) {
-  const world = chatWorld();
   const store = memoryStore({ talk: history });
-  const conversation = createConversation({
-    gateway: world.gateway,
-    conversationId: 'talk',
-    model: 'atlas-small',
-    contextWindow: 700,
-    reserveOutput: 50,
-    store,
-    ...more,
-  });
+  const options = { contextWindow: 700, reserveOutput: 50, ...more };
+  const { talk: conversation, ...world } = talkWith(more.store ?? store, options);
   const recalledFor = async (input: string): Promise<string> =>
     (await conversation.buildMessages(input)).recalled?.content ?? '';
   return { ...world, store, conversation, recalledFor };
 }
-
-export const refusal = (status: number) => Response.json({ error: { message: 'No.', type: 'x' } }, { status });
 
 /** A store that also stores turns in the emulator, as a service has them. */
 export function withEmulator(

@@ -1,22 +1,14 @@
 import { inspect } from 'node:util';
-import {
-  APIAbortError,
-  AuthenticationError,
-  ConfigurationError,
-  InternalServerError,
-  RequestValidationError,
-} from 'context-gateway';
+import { APIAbortError, AuthenticationError, ConfigurationError, RequestValidationError } from 'context-gateway';
 import { type Conversation, createConversation } from 'context-gateway/conversation';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { failureOf } from '../helpers/service.js';
-import { metadata, pin } from './samples.js';
-import { cannedContext, chatWorld, gate, smallTalk } from './world.js';
-
-afterEach(() => vi.useRealTimers());
+import { pin } from './samples.js';
+import { cannedContext, chatWorld, faked, gate, smallTalk } from './world.js';
 
 describe('the context', () => {
   test('is read once for all turns within 30 s, then behind a turn, and after 5 min before a turn', async () => {
-    vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 });
+    faked('clock', 1_000_000);
     const world = chatWorld();
     const conversation = world.open();
     const readsAt = async (time: number): Promise<number> => {
@@ -27,8 +19,7 @@ describe('the context', () => {
     };
     expect(await readsAt(1_000_000)).toBe(1);
     expect(await readsAt(1_029_000)).toBe(1);
-    const slow = gate();
-    world.onRequest(({ url }) => (url.includes('/api/') ? slow.passed : undefined));
+    const slow = world.hold('/api/');
 
     vi.setSystemTime(1_031_000);
     const { report } = await conversation.buildMessages('Two?');
@@ -42,7 +33,7 @@ describe('the context', () => {
   });
 
   test('is read again after the clock was set back', async () => {
-    vi.useFakeTimers({ toFake: ['Date'], now: 10_000_000 });
+    faked('clock', 10_000_000);
     const world = chatWorld();
     const conversation = world.open();
     await conversation.buildMessages('One?');
@@ -76,32 +67,25 @@ describe('the context', () => {
     const world = chatWorld({ messages: smallTalk(4) });
     const conversation = world.open();
     const slow = gate();
-    let reads = 0;
-    world.onRequest(async ({ method, url }) => {
-      if (method !== 'GET' || !url.includes('/api/context')) return undefined;
-      reads += 1;
-      const answer = reads === 1 ? await world.emulator.fetch(url, { headers: world.session }) : undefined;
-      if (reads === 1) await slow.passed;
-      return answer;
-    });
+    const canned = cannedContext(world, { read: () => slow.passed });
 
     const early = conversation.buildMessages('One?');
-    await vi.waitFor(() => expect(reads).toBe(1), { timeout: 30_000 });
+    await vi.waitFor(() => expect(world.count('context')).toBe(1), { timeout: 30_000 });
+    canned.pins = [pin('Pinned.')];
     await conversation.pin('m1');
     slow.open();
     await early;
     const { context } = await conversation.buildMessages('Two?');
 
-    expect(reads).toBe(2);
-    expect(context?.content).toContain('Remark number 1');
+    expect(world.count('context')).toBe(2);
+    expect(context?.content).toContain('Pinned.');
   });
 
   test('is sent from the last read if it cannot be read, and the report says that it is stale', async () => {
-    vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 });
+    faked('clock', 1_000_000);
     const world = chatWorld();
     const canned = cannedContext(world, { pins: [pin('Pinned.')] });
-    const errors: unknown[] = [];
-    const conversation = world.open({ onError: (error) => errors.push(error) });
+    const conversation = world.open();
     await conversation.buildMessages('One?');
 
     vi.setSystemTime(2_000_000);
@@ -111,14 +95,14 @@ describe('the context', () => {
     expect(report.stale).toBe(true);
     expect(messages[0]?.content).toContain('Pinned.');
     expect(JSON.stringify(messages)).not.toContain('Out of order');
-    expect(errors).toEqual([expect.any(InternalServerError)]);
+    expect(world.errors).toMatchObject([{ name: 'InternalServerError' }]);
   });
 
   test("fails the turn if it was never read, unless onContextError is 'skip'", async () => {
     const world = chatWorld();
     cannedContext(world, {}).failure = Response.json({ success: false, error: 'Out of order' }, { status: 500 });
 
-    expect(await failureOf(world.open().send('Hello?'))).toBeInstanceOf(InternalServerError);
+    expect(await failureOf(world.open().send('Hello?'))).toMatchObject({ name: 'InternalServerError' });
     expect(world.count('chat')).toBe(0);
     const { report } = await world.open({ onContextError: 'skip' }).send('Hello?');
     expect(report).toMatchObject({ stale: true, included: [] });
@@ -129,7 +113,7 @@ describe('the context', () => {
     { area: 'gateway', path: '/v1/', body: { error: { message: 'No.' } }, names: /apiKey/ },
   ])('and the gateway name their own credential after a 401: $area', async ({ area, path, body, names }) => {
     const world = chatWorld();
-    world.onRequest(({ url }) => (url.includes(path) ? Response.json(body, { status: 401 }) : undefined));
+    world.answer(path, body, { status: 401 });
 
     const error = await failureOf(world.open().send('Hello?'));
 
@@ -139,8 +123,7 @@ describe('the context', () => {
 
   test('is not awaited after an abort', async () => {
     const world = chatWorld();
-    const stuck = gate();
-    world.onRequest(({ url }) => (url.includes('/api/context') ? stuck.passed : undefined));
+    const stuck = world.hold('/api/context');
     const stop = new AbortController();
     const call = failureOf(world.open({ onContextError: 'skip' }).send('Hello?', { signal: stop.signal }));
 
@@ -159,9 +142,7 @@ describe('the context', () => {
     await conversation.remember({ type: 'preference', key: 'style', content: 'Short.' });
     await conversation.remember({ type: 'preference', key: 'style', content: 'Shorter.' });
 
-    expect(world.emulator.memory.all().map(({ item }) => [item.workspaceId, item.content])).toEqual([
-      ['team', 'Shorter.'],
-    ]);
+    expect(world.emulator.memory.all()).toMatchObject([{ item: { workspaceId: 'team', content: 'Shorter.' } }]);
     expect((await conversation.buildMessages('Hello?')).context?.content).toContain('style: Shorter.');
   });
 });
@@ -172,18 +153,13 @@ describe('a conversation', () => {
     { options: { model: undefined }, says: 'model must be the id of a model' },
     { options: { context: {} }, says: 'context must be a ContextClient' },
     { options: { gateway: undefined }, says: 'gateway must be a GatewayClient' },
-    {
-      options: { contextWindow: 100, reserveOutput: 100 },
-      says: 'contextWindow (100) must be larger than reserveOutput',
-    },
+    { options: { contextWindow: 9, reserveOutput: 9 }, says: 'contextWindow (9) must be larger than reserveOutput' },
     { options: { contextWindow: 1.5 }, says: 'contextWindow must be a whole number' },
     { options: { compaction: 75 }, says: 'compaction must be a share of the budget' },
     { options: { contextWindw: 100 }, says: 'contextWindw is unknown; expected one of gateway, model, ' },
-    { options: { contextwindow: 100 }, says: 'contextwindow is unknown; did you mean contextWindow?' },
     { options: { countTokens: 4 }, says: 'countTokens must be a function' },
     { options: { instructions: Object.create(null) }, says: 'instructions must be a string' },
     { options: { onContextError: Object.create(null) }, says: "onContextError must be 'throw' or 'skip'" },
-    { options: { store: {} }, says: 'store must have load' },
     { options: { store: { load: () => undefined, append: 1 } }, says: 'may have append and saveState' },
   ])('a conversation with $options is rejected: $says', ({ options, says }) => {
     const { gateway, context } = chatWorld();
@@ -205,36 +181,30 @@ describe('a conversation', () => {
     { input: [{ role: 'user', content: 'Hello', id: '' }], says: 'input.id: must not be empty' },
     { input: ' \n', says: 'input: must not be empty' },
     { input: undefined, says: 'input: must be a text, or an array' },
-    { input: { role: 'user', content: 'x' }, says: 'input: must be a text, or an array' },
     { input: [{ role: 'user', content: [{ type: 'text', text: 'x' }] }], says: 'input[0].content: must be a string' },
     { input: [{ role: 'system', content: 'Obey.' }], says: 'pass a system message as instructions' },
     { input: [{ role: 'user', content: 'x', id: 3 }], says: 'input[0].id: must be a string' },
     { input: [{ role: 'user', content: 'x', name: null }], says: 'input[0].name: must be a string' },
     { input: [{ role: 'user', content: 'x', createdAt: 'soon' }], says: 'input[0].createdAt: must be a Date' },
-    { input: [{ role: 'user', content: 'x', excluded: 1 }], says: 'input[0].excluded: must be a boolean' },
   ])('rejects the input $input before anything is sent or stored: $says', async ({ input, says }) => {
     const world = chatWorld();
     const conversation = world.open();
 
-    for (const act of [() => conversation.send(input as never), () => conversation.record(input as never)]) {
-      const error = await failureOf((async () => act())());
-      expect(error).toBeInstanceOf(RequestValidationError);
-      expect(error).toMatchObject({ message: expect.stringContaining(says) });
-    }
+    const error = await failureOf(conversation.send(input as never));
+
+    expect(error).toBeInstanceOf(RequestValidationError);
+    expect(error).toMatchObject({ message: expect.stringContaining(says) });
+    expect(() => conversation.record(input as never)).toThrow(says);
     expect(world.count('context')).toBe(0);
     expect(await world.stored()).toEqual([]);
   });
 
   test.each([Number.NaN, -5, 128_000, '9'])('rejects max_tokens %s', async (max_tokens) => {
-    const error = await failureOf(
-      chatWorld()
-        .open()
-        .send('Hello?', { max_tokens: max_tokens as number }),
-    );
+    const conversation = chatWorld().open();
 
-    expect(error).toMatchObject({
-      message: expect.stringContaining('max_tokens: must be a whole number of tokens below'),
-    });
+    const error = await failureOf(conversation.send('Hello?', { max_tokens: max_tokens as number }));
+
+    expect(String(error)).toContain('max_tokens: must be a whole number of tokens below');
   });
 
   test.each([
@@ -244,20 +214,16 @@ describe('a conversation', () => {
     const world = chatWorld();
     const conversation = world.open({ store: { load: () => loaded as never } });
 
-    for (let turn = 0; turn < 2; turn += 1) {
-      const error = await failureOf(conversation.send('Hello?'));
-      expect(error).toBeInstanceOf(ConfigurationError);
-      expect(error).toMatchObject({ message: expect.stringMatching(/^store\.load must return/) });
-    }
+    const message = expect.stringMatching(/^store\.load must return/);
+    for (const input of ['One?', 'Two?'])
+      expect(await failureOf(conversation.send(input))).toMatchObject({ name: 'ConfigurationError', message });
     expect(world.count('chat')).toBe(0);
   });
 
   test('rejects a reply without a text', () => {
-    expect(() =>
-      chatWorld()
-        .open()
-        .record('Hello?', {} as never),
-    ).toThrow('reply: must be { text }');
+    const conversation = chatWorld().open();
+
+    expect(() => conversation.record('Hello?', {} as never)).toThrow('reply: must be { text }');
   });
 
   test('shows no key and no token, however it is printed', async () => {
@@ -285,22 +251,13 @@ describe('a conversation', () => {
 
   test.each([
     { messages: 'all', problem: 'messages: must be an array' },
-    { messages: [{ role: 'user', content: 1 }], problem: 'messages[0].content: must be a string' },
     { messages: [null], problem: 'messages[0].role: must be' },
   ])('buildMessages rejects other messages before anything is sent: $problem', async ({ messages, problem }) => {
-    const building = chatWorld()
-      .open()
-      .buildMessages('Which lamp?', { messages: messages as never });
+    const conversation = chatWorld().open();
 
-    const error = await failureOf(building);
+    const error = await failureOf(conversation.buildMessages('Which lamp?', { messages: messages as never }));
+
     expect(error).toBeInstanceOf(RequestValidationError);
     expect(String(error)).toContain(problem);
-  });
-
-  test('uses its own messages if the service reports no token counts', async () => {
-    const world = chatWorld();
-    cannedContext(world, { metadata: metadata({ compressedTokens: 0, totalTokens: 0, recentMessageCount: 0 }) });
-
-    expect((await world.open({ history: smallTalk(4) }).buildMessages('Well?')).messages).toHaveLength(5);
   });
 });

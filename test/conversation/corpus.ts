@@ -2,42 +2,23 @@
 export const CORPUS: Readonly<Record<string, readonly string[]>> = {
   English: [
     'We agreed that the night ferry keeps its old timetable until the new ramp is finished. Nobody should have to wait longer than twenty minutes, and the crew needs to know about every change before noon.',
-    "I can't see why the importer stops after the third file. It worked yesterday, didn't it? The log says nothing useful: just that the connection was closed. Could you have a look?",
-    'The quarterly results were disappointing. Revenue fell, costs rose, and management spent most of the conference explaining why neither would matter in the long run.',
     'Unquestionably, interdisciplinary collaboration presupposes terminological standardisation; otherwise misunderstandings proliferate, notwithstanding everybody’s goodwill.',
     'um yeah so I think w we should uh maybe like look at the the colour again you know because it was kind of too yellow mm-hmm',
     'To-do list: 1) call the plumber 2) buy milk, eggs & bread 3) finish the report!!! 4) reply to Mia re: Thursday (NOT Friday)',
   ],
   German: [
-    'Wir haben beschlossen, die Datenbank nicht auszutauschen, weil die Umstellung der Schnittstellen mindestens drei Monate dauern würde und niemand dafür Zeit hat.',
     'Die Donaudampfschifffahrtsgesellschaft veröffentlichte ihre Geschäftsbedingungen; die Haftpflichtversicherungsbeiträge für Straßenbahnführer bleiben davon unberührt.',
     'Könntest du bitte prüfen, ob die Rechnung vom Fünfzehnten schon bezahlt wurde? Ich finde die Überweisungsbestätigung nirgends, und der Steuerberater fragt täglich nach.',
-    'Fördermittelantragsteller müssen Nachweise über Eigenkapital, Umweltverträglichkeitsprüfung und Arbeitsplatzsicherung beifügen.',
   ],
   Russian: [
     'Мы решили перенести встречу на следующий вторник, потому что документация ещё не готова, а без неё обсуждать нечего.',
-    'Пожалуйста, проверьте, почему сервер перестал отвечать после обновления. В журнале написано только, что соединение закрыто.',
     'Достопримечательности города расположены вдоль набережной; экскурсоводы рекомендуют начинать прогулку от железнодорожного вокзала.',
   ],
   Japanese: [
     '来週の会議は火曜日に変更されました。資料がまだ完成していないため、木曜日までに共有してください。',
-    'サーバーが応答しなくなった原因を調べています。ログには「接続が閉じられました」としか書かれていません。',
     '株式会社東北鉄道工業は、耐震補強工事の進捗状況を国土交通省へ報告した。',
-    'すみません、ちょっとわからないんですけど、このボタンを押すとどうなりますか？',
   ],
   code: [
-    `def normalise(rows: list[dict], *, key: str = "id") -> dict[str, dict]:
-    """Index rows by key; later rows win."""
-    result = {}
-    for row in rows:
-        if row.get(key) is None:
-            continue  # nothing to index by
-        result[str(row[key]).strip().lower()] = {k: v for k, v in row.items() if v != ""}
-    return result`,
-    `SELECT b.departure_id, COUNT(*) AS sold, d.capacity - COUNT(*) AS free
-FROM bookings b JOIN departures d ON d.id = b.departure_id
-WHERE d.sails_at BETWEEN '2026-07-01' AND '2026-07-31' AND b.cancelled_at IS NULL
-GROUP BY b.departure_id, d.capacity HAVING COUNT(*) > 0.9 * d.capacity ORDER BY free;`,
     `#include <stdio.h>
 static inline uint32_t rotl32(uint32_t x, int k) { return (x << k) | (x >> (32 - k)); }
 int main(int argc, char **argv) { printf("%08x\\n", rotl32(0xdeadbeef, argc)); return 0; }`,
@@ -46,12 +27,6 @@ int main(int argc, char **argv) { printf("%08x\\n", rotl32(0xdeadbeef, argc)); r
   ],
   JSON: [
     '{"id":"ord_10423","status":"paid","total":{"amount":12950,"currency":"EUR"},"items":[{"sku":"CAR-2M","qty":1,"price":8900},{"sku":"ADULT","qty":3,"price":1350}],"notes":null,"gift":false}',
-    `{
-  "name": "harbour-terminal",
-  "private": true,
-  "scripts": { "build": "tsc -p .", "test": "vitest run --coverage" },
-  "dependencies": { "undici": "^7.24.6", "zod": "^4.6.0" }
-}`,
     '[[59.9127,10.7461,"2026-03-04T05:06:07.089Z"],[60.3913,5.3221,"2026-03-04T05:06:08.112Z"],[58.97,5.7331,null]]',
     '{"a":{"b":{"c":[[],{},[{"d":[1,2,3]}]]}},"e":"\\"quoted\\"\\n\\ttext","f":-1.5e-9}',
   ],
@@ -61,7 +36,6 @@ int main(int argc, char **argv) { printf("%08x\\n", rotl32(0xdeadbeef, argc)); r
     'V1StGXR8_Z5jdHi6B-myT 3Fz9kQmXwPLc7RtYbNa2s ulid:01J8ZQ4X9K7T3M5N6P8R2S4V6W cus_NffrFeUfNV2Hib pi_3MtwBwLkdIwHu7ix28a3tqPa',
     'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIn0.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c',
     'xkqzvwptrbnm zqjxkvwbpfghtrdl qwrtplkjhgfdszxcvbnm bcdfghjklmnp',
-    'https://cdn.example.com/assets/v3/img/8f14e45fceea167a5a36dedd4bea2543.webp?sig=Zm9vYmFyYmF6cXV4&exp=1767225600',
   ],
   numbers: [
     '3.14159265358979323846264338327950288419716939937510 2.71828182845904523536028747135266249775724709369995',

@@ -1,4 +1,3 @@
-import { fitToBudget } from 'context-gateway/conversation';
 import { expect, test } from 'vitest';
 import { PromptLayout } from '../../src/conversation/prompt/fit.js';
 import { History } from '../../src/conversation/search/history.js';
@@ -32,13 +31,4 @@ test.each(Object.entries(LANGUAGES))('%s: each fact is found at 2,000 tokens', (
   );
 
   expect(missed).toEqual([]);
-});
-
-test('a fact is found by the exported function alone, too', () => {
-  const [said = '', question = ''] = LANGUAGES.Thai?.facts[0] ?? [];
-  const history = historyOf(LANGUAGES.Thai as Language);
-
-  const { recalled } = fitToBudget({ parts: {}, history, input: [{ role: 'user', content: question }], budget: 2000 });
-
-  expect(recalled?.content).toContain(said);
 });

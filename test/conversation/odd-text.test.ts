@@ -1,4 +1,3 @@
-import type { ContextMetadata } from 'context-gateway';
 import type { ConversationMessage } from 'context-gateway/conversation';
 import { describe, expect, test } from 'vitest';
 import { AT_LENGTH } from '../helpers/endurance.js';
@@ -35,17 +34,8 @@ describe('odd text', () => {
   test('text from a service that leaves out a section is no TypeError', async () => {
     const world = chatWorld();
     const context = world.context.withOptions({ validation: 'report' });
-    world.onRequest(({ url, method }) =>
-      url.includes('/api/context') && method === 'GET'
-        ? Response.json({
-            success: true,
-            context: {
-              rollingSummary: { version: 1, goals: null, decisions: [null, 1] },
-              metadata: {} as ContextMetadata,
-            },
-          })
-        : undefined,
-    );
+    const rollingSummary = { version: 1, goals: null, decisions: [null, 1] };
+    world.answer('/api/context?', { success: true, context: { rollingSummary, metadata: {} } }, { status: 200 });
 
     const { report } = await world.open({ context }).send('Hello?');
 

@@ -1,9 +1,10 @@
 import { APIAbortError, APITimeoutError, AuthenticationError, toErrorData, toErrorResponse } from 'context-gateway';
 import { readTurn, sources, type TurnEvent, toResponse } from 'context-gateway/conversation';
-import { assert, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { FaultResponse } from 'context-gateway-emulator';
+import { assert, describe, expect, test, vi } from 'vitest';
 import { failureOf } from '../helpers/service.js';
 import { compacted, metadata, summary } from './samples.js';
-import { cannedContext, chatWorld, gate, smallTalk } from './world.js';
+import { cannedContext, chatWorld, faked, gate, smallTalk } from './world.js';
 
 /** The events of a turn, with its pieces of text joined. */
 async function eventsOf(response: Response): Promise<TurnEvent[]> {
@@ -45,23 +46,21 @@ describe('a response for a page', () => {
     expect(stored.at(-1)).toMatchObject({ recalled: reply.recalled });
   });
 
-  /** A model that writes only when the test says so, and a clock of the test. */
-  async function silentWorld() {
+  /** A model that has been silent for eight seconds, and writes only when the test says so. */
+  async function silentWorld(prepare: (world: ReturnType<typeof chatWorld>) => unknown) {
     const world = chatWorld();
-    const thinking = gate();
-    world.onRequest(({ url }) => (url.endsWith('/completions') ? thinking.passed : undefined));
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
-    return { world, thinking };
+    prepare(world);
+    const thinking = world.hold('/completions');
+    faked('timers');
+    const onError = vi.fn();
+    const responding = toResponse(world.open().stream('Well?'), { onError });
+    await vi.waitFor(() => expect(world.prompts).toHaveLength(1), { timeout: 30_000 });
+    await vi.advanceTimersByTimeAsync(8_000);
+    return { response: await responding, thinking, onError };
   }
 
   test('has its headers after eight seconds without text, and then a comment every eight seconds', async () => {
-    const { world, thinking } = await silentWorld();
-    world.emulator.chat.on('Well', 'Done.');
-    const responding = toResponse(world.open().stream('Well?'));
-    await vi.waitFor(() => expect(world.prompts).toHaveLength(1), { timeout: 30_000 });
-    await vi.advanceTimersByTimeAsync(8_000);
-    const response = await responding;
+    const { response, thinking } = await silentWorld(({ emulator }) => emulator.chat.on('Well', 'Done.'));
     const decoder = new TextDecoder();
     const reader = (response.body as ReadableStream<Uint8Array>).getReader();
     const next = async () => decoder.decode((await reader.read()).value);
@@ -80,17 +79,14 @@ describe('a response for a page', () => {
   });
 
   test('has the error as an event if it comes after eight seconds', async () => {
-    const { world, thinking } = await silentWorld();
-    world.emulator.faults.add({ match: { path: '/v1/chat/*' }, respond: { status: 500 } });
-    const errors: unknown[] = [];
-    const responding = toResponse(world.open().stream('Well?'), { onError: (error) => errors.push(error) });
-    await vi.waitFor(() => expect(world.prompts).toHaveLength(1), { timeout: 30_000 });
-    await vi.advanceTimersByTimeAsync(8_000);
-    const events = eventsOf(await responding);
+    const { response, thinking, onError } = await silentWorld(({ emulator }) =>
+      emulator.faults.add({ match: { path: '/v1/chat/*' }, respond: { status: 500 } }),
+    );
+    const events = eventsOf(response);
     thinking.open();
 
     expect(await events).toEqual([{ type: 'error', error: expect.objectContaining({ status: 500 }) }]);
-    expect(errors).toHaveLength(1);
+    expect(onError).toHaveBeenCalledOnce();
   });
 
   test('streams each piece when it arrives, and stops the reply, and keeps its text, if the page leaves', async () => {
@@ -117,20 +113,16 @@ describe('a response for a page', () => {
       canned.metadata = metadata({ compressedTokens: 300, lastCompactionAt: '2026-01-15T10:00:02.000Z' });
       return compacted(900, 300);
     };
+    const conversation = world.open({ contextWindow: 1000, reserveOutput: 0 });
     const events: TurnEvent[] = [];
 
-    for await (const event of readTurn(
-      await toResponse(world.open({ contextWindow: 1000, reserveOutput: 0 }).stream('Hello there?')),
-    )) {
+    for await (const event of readTurn(await toResponse(conversation.stream('Hello there?')))) {
       events.push(event);
       if (event.type === 'turn') compacting.open();
     }
 
-    expect(events.at(-2)).toMatchObject({ type: 'turn' });
-    expect(events.at(-1)).toMatchObject({
-      type: 'receipt',
-      receipt: { tokens: { before: 900, after: 300 }, diff: { lost: [{ text: 'Be fast.' }] } },
-    });
+    const receipt = { tokens: { before: 900, after: 300 }, diff: { lost: [{ text: 'Be fast.' }] } };
+    expect(events.slice(-2)).toMatchObject([{ type: 'turn' }, { type: 'receipt', receipt }]);
   });
 
   test('goes on if the page leaves, if the reply is one in the background, and a page that comes back has all of it', async () => {
@@ -153,10 +145,7 @@ describe('a response for a page', () => {
   test('has a turn marked as stopped, and an error, if the reply breaks off', async () => {
     const world = chatWorld();
     world.emulator.chat.on('story', 'Once upon a time there was a lighthouse. '.repeat(5));
-    world.emulator.faults.add({
-      match: { path: '/v1/chat/completions' },
-      respond: { type: 'cutStream', afterEvents: 4 },
-    } as never);
+    world.emulator.faults.add({ match: { path: '/v1/chat/*' }, respond: { type: 'cutStream', afterEvents: 4 } });
 
     const events = await eventsOf(await toResponse(world.open().stream('Tell me a story.')));
 
@@ -169,27 +158,18 @@ describe('a response for a page', () => {
 });
 
 describe('before any text, an error is the status of the response, and one event on the page', () => {
-  const expired = Response.json({ success: false, error: 'Session abc is unknown' }, { status: 401 });
   const slow = { status: 429, message: 'Slow down.', headers: { 'retry-after': '7' } } as const;
+  const fault = { match: { path: '/v1/chat/*' }, respond: slow };
+  const tooLong = 'Your message is too long. Shorten it and send it again.';
   test.each([
     {
       what: 'a message that is too long',
       input: 'many words '.repeat(2000),
-      error: {
-        status: 413,
-        code: 'context_length_exceeded',
-        message: 'Your message is too long. Shorten it and send it again.',
-      },
-    },
-    {
-      what: 'an expired session',
-      prepare: (world: ReturnType<typeof chatWorld>) => cannedContext(world, { failure: expired }),
-      error: { status: 401, code: 'session_expired', message: 'Your session has expired. Sign in again.' },
+      error: { status: 413, code: 'context_length_exceeded', message: tooLong },
     },
     {
       what: 'a rate limit',
-      prepare: ({ emulator }: ReturnType<typeof chatWorld>) =>
-        emulator.faults.add({ match: { path: '/v1/chat/completions' }, respond: slow }),
+      input: 'Hello?',
       error: { status: 429, code: 'rate_limit_error', message: 'Slow down.', retryAfter: 7_000 },
     },
     {
@@ -197,9 +177,9 @@ describe('before any text, an error is the status of the response, and one event
       input: ' ',
       error: { status: 400, code: 'invalid_request_error', message: 'input: must not be empty.' },
     },
-  ])('$what', async ({ input = 'Hello?', prepare, error }) => {
+  ])('$what', async ({ input, error }) => {
     const world = chatWorld();
-    prepare?.(world);
+    world.emulator.faults.add(fault);
 
     const response = await toResponse(world.open({ contextWindow: 500 }).stream(input));
 
@@ -209,13 +189,10 @@ describe('before any text, an error is the status of the response, and one event
 });
 
 describe('onError gets what a page is not told', () => {
-  const told = async (
-    status: number,
-    what: Parameters<ReturnType<typeof chatWorld>['emulator']['faults']['add']>[0],
-  ) => {
+  const told = async (status: number, respond: FaultResponse) => {
     const world = chatWorld();
     world.emulator.chat.on('story', 'Once upon a time there was a lighthouse. '.repeat(5));
-    world.emulator.faults.add(what);
+    world.emulator.faults.add({ match: { path: '/v1/chat/*' }, respond });
     const errors: unknown[] = [];
     const onError = (error: unknown): never => {
       errors.push(error);
@@ -226,19 +203,16 @@ describe('onError gets what a page is not told', () => {
     await eventsOf(response);
     return errors;
   };
-  const path = '/v1/chat/completions';
 
   test('before the first text and after it', async () => {
-    const refused = { status: 403, message: 'The API key is invalid.' };
+    const [cut] = await told(200, { type: 'cutStream', afterEvents: 4 });
 
-    expect(await told(500, { match: { path }, respond: refused })).toMatchObject([{ status: 403 }]);
-    expect(await told(200, { match: { path }, respond: { type: 'cutStream', afterEvents: 4 } })).toMatchObject([
-      { name: 'StreamTruncatedError' },
-    ]);
+    expect(await told(500, { status: 403, message: 'The API key is invalid.' })).toMatchObject([{ status: 403 }]);
+    expect(cut).toMatchObject({ name: 'StreamTruncatedError' });
   });
 
   test('but nothing that the page is told', async () => {
-    expect(await told(429, { match: { path }, respond: { status: 429, retryAfter: 700 } })).toEqual([]);
+    expect(await told(429, { status: 429, retryAfter: 700 })).toEqual([]);
   });
 });
 
@@ -250,10 +224,8 @@ describe('readTurn', () => {
     const text = 'data: {"type":"text","text":"Half"}\n\n';
     const turn = 'data: {"type":"turn","turn":{"text":"Half"}}\n\n';
 
-    expect(await failureOf(eventsOf(events(text)))).toMatchObject({ name: 'StreamTruncatedError' });
-    expect(await failureOf(eventsOf(events(text, 'data: {"type":"tu')))).toMatchObject({
-      name: 'StreamTruncatedError',
-    });
+    for (const cut of [events(text), events(text, 'data: {"type":"tu')])
+      expect(await failureOf(eventsOf(cut))).toMatchObject({ name: 'StreamTruncatedError' });
     expect(await eventsOf(events(text, ': comment\n\n', turn, 'data: {"ty'))).toHaveLength(2);
   });
 
@@ -267,15 +239,11 @@ describe('readTurn', () => {
     expect(await failureOf(eventsOf(events('data: nonsense\n\n')))).toMatchObject({ name: 'ResponseValidationError' });
   });
 
-  test.each([undefined, 'text', Promise.resolve(new Response())])(
-    'throws for %s, which is no response',
-    async (given) => {
-      expect(await failureOf(eventsOf(given as never))).toMatchObject({
-        name: 'RequestValidationError',
-        issues: [{ path: ['response'], message: 'expected a Response; await it if it is a promise' }],
-      });
-    },
-  );
+  test.each([undefined, Promise.resolve(new Response())])('throws for %s, which is no response', async (given) => {
+    const message = 'expected a Response; await it if it is a promise';
+    const issues = [{ path: ['response'], message }];
+    expect(await failureOf(eventsOf(given as never))).toMatchObject({ name: 'RequestValidationError', issues });
+  });
 
   test.each([
     { status: 429, code: 'rate_limit_error' },
@@ -305,12 +273,9 @@ describe('toErrorData', () => {
     const apiCallError = Object.assign(new Error('x'), { name: 'AI_APICallError', cause: expired });
     const retryError = Object.assign(new Error('y'), { name: 'AI_RetryError', lastError: apiCallError });
 
+    const message = 'Your session has expired. Sign in again.';
     for (const error of [expired, apiCallError, retryError, new Error('of the app', { cause: expired })])
-      expect(toErrorData(error)).toEqual({
-        status: 401,
-        code: 'session_expired',
-        message: 'Your session has expired. Sign in again.',
-      });
+      expect(toErrorData(error)).toEqual({ status: 401, code: 'session_expired', message });
   });
 
   test('hides everything else', () => {
@@ -320,12 +285,9 @@ describe('toErrorData', () => {
     const { proxy, revoke } = Proxy.revocable(new Error('revoked'), {});
     revoke();
 
+    const message = 'The server could not handle the request.';
     for (const error of [new Error('db-7'), undefined, null, 'canary', loop, { status: 400 }, unreadable, proxy])
-      expect(toErrorData(error)).toEqual({
-        status: 500,
-        code: 'server_error',
-        message: 'The server could not handle the request.',
-      });
+      expect(toErrorData(error)).toEqual({ status: 500, code: 'server_error', message });
   });
 });
 

@@ -43,15 +43,13 @@ test.each(['edit', 'regenerate', 'stream'] as const)(
     const store = memoryStore({ talk: twoTurns() });
     const { talk, prompts } = talkWith(store);
     const begin = (newest: string) =>
-      how === 'regenerate'
-        ? talk.regenerate({ newest })
-        : how === 'edit'
-          ? talk.edit('q1', 'Hi?', { newest })
-          : talk.stream('Hi?', { newest });
+      ({
+        edit: () => talk.edit('q1', 'Hi?', { newest }),
+        regenerate: () => talk.regenerate({ newest }),
+        stream: () => talk.stream('Hi?', { newest }),
+      })[how]();
 
-    const error = await failureOf(begin('a1').final());
-
-    expect(error).toBeInstanceOf(ConversationConflictError);
+    expect(await failureOf(begin('a1').final())).toBeInstanceOf(ConversationConflictError);
     expect(prompts).toEqual([]);
     expect(await messagesIn(store)).toEqual(twoTurns());
     await begin('a2').final();
@@ -74,10 +72,7 @@ test('with newest, a page may send a question again that is stored, and had no r
 });
 
 test('a fork cites its own messages, and an exclusion can be undone in it', async () => {
-  const history = [user('The lamp of the pier is red.', 'lamp'), ...smallTalk(300)].map((message, at) => ({
-    ...message,
-    id: message.id ?? `m${at}`,
-  }));
+  const history = [user('The lamp of the pier is red.', 'lamp'), ...smallTalk(300)];
   const store = memoryStore({ talk: history });
   const { talk } = talkWith(store, { contextWindow: 2_000 });
   const { messages } = await talk.send('Which colour has the lamp of the pier?');

@@ -20,7 +20,6 @@ export const SCRIPTS: Readonly<Record<string, string>> = {
   Uyghur: 'ھۆججەتلەر تېخى تەييار بولمىغاچقا، يىغىننى كېلەر سەيشەنبىگە كېچىكتۈرۈشنى قارار قىلدۇق.',
   Yiddish: 'מיר האָבן באַשלאָסן אָפּצולייגן די זיצונג אויף קומענדיקן דינסטיק, ווײַל די דאָקומענטן זענען נאָך נישט גרייט.',
   Syriac: 'ܒܪܫܝܬ ܐܝܬܘܗܝ ܗܘܐ ܡܠܬܐ ܘܗܘ ܡܠܬܐ ܐܝܬܘܗܝ ܗܘܐ ܠܘܬ ܐܠܗܐ',
-  Kazakh: 'Құжаттар әлі дайын болмағандықтан, біз жиналысты келесі сейсенбіге ауыстыруға шешім қабылдадық.',
   Mongolian: 'Бичиг баримт бэлэн болоогүй тул бид хурлыг ирэх мягмар гараг хүртэл хойшлуулахаар шийдлээ.',
   'Ol Chiki': 'ᱥᱟᱱᱛᱟᱲᱤ ᱯᱟᱹᱨᱥᱤ ᱨᱮ ᱚᱞ ᱢᱮ ᱾',
   Vai: 'ꕙꔤ ꕉꖆꕟ ꖳꕯꔤꗳ ꕉꕟꔬ ꗡꕆꔓꔻ',
@@ -40,14 +39,9 @@ export const SCRIPTS: Readonly<Record<string, string>> = {
     'We hebben besloten de vergadering naar volgende dinsdag te verplaatsen, omdat de stukken nog niet klaar zijn.',
   Italian: 'Abbiamo deciso di rinviare la riunione a martedì prossimo perché i documenti non sono ancora pronti.',
   Zulu: 'Sinqume ukuhlehlisa umhlangano kuze kube nguLwesibili ozayo ngoba amadokhumenti awakalungi.',
-  Latin:
-    'Gallia est omnis divisa in partes tres, quarum unam incolunt Belgae, aliam Aquitani, tertiam qui ipsorum lingua Celtae appellantur.',
-  Turkish:
-    'Toplantıyı gelecek salıya ertelemeye karar verdik, çünkü belgeler henüz hazır değil ve kimse değişikliklerden haberdar edilmedi.',
   Chinese: '我们决定把会议推迟到下周二，因为文件还没有准备好！请在周四之前分享材料，并检查服务器为什么没有响应？',
   Korean: '자료가 아직 준비되지 않아서 회의를 다음 주 화요일로 연기하기로 결정했습니다. 목요일까지 공유해 주세요.',
   Arabic: 'قررنا تأجيل الاجتماع إلى يوم الثلاثاء القادم لأن الوثائق ليست جاهزة بعد.',
-  Hindi: 'हमने बैठक को अगले मंगलवार तक टालने का फैसला किया है क्योंकि दस्तावेज़ अभी तैयार नहीं हैं।',
   Greek: 'Αποφασίσαμε να αναβάλουμε τη συνάντηση για την επόμενη Τρίτη, επειδή τα έγγραφα δεν είναι ακόμη έτοιμα.',
   Thai: 'เราตัดสินใจเลื่อนการประชุมไปเป็นวันอังคารหน้าเพราะเอกสารยังไม่พร้อม',
   Hebrew: 'החלטנו לדחות את הפגישה ליום שלישי הבא כי המסמכים עדיין לא מוכנים.',

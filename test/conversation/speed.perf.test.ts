@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream';
-import { createConversation, estimateTokens, memoryStore, readTurn } from 'context-gateway/conversation';
+import { estimateTokens, readTurn } from 'context-gateway/conversation';
 import { expect, test } from 'vitest';
 import { Reply, type TurnEnd } from '../../src/conversation/turn/reply.js';
-import { chatWorld, smallTalk } from './world.js';
+import { alone } from './alone.js';
+import { smallTalk, user } from './world.js';
 
 /** Milliseconds until the work has ended. The limits below are ten times what it takes on a quiet machine. */
 async function timeOf(work: () => unknown): Promise<number> {
@@ -12,24 +13,13 @@ async function timeOf(work: () => unknown): Promise<number> {
 }
 
 test('text of 60 kB of dots is excluded without delay', async () => {
-  const conversation = createConversation({
-    gateway: chatWorld().gateway,
-    conversationId: 'talk',
-    model: 'atlas-small',
-    store: memoryStore({ talk: [{ id: 'dots', role: 'user', content: '.'.repeat(60_000) }] }),
-  });
+  const { conversation } = alone([user('.'.repeat(60_000), 'dots')]);
 
   expect(await timeOf(() => conversation.exclude('dots'))).toBeLessThan(2_000); // it took 7 s
 });
 
 test('pasted text of 70 kB is searched among 10,000 messages without delay', async () => {
-  const conversation = createConversation({
-    gateway: chatWorld().gateway,
-    conversationId: 'talk',
-    model: 'atlas-small',
-    contextWindow: 100_000,
-    store: memoryStore({ talk: smallTalk(10_000) }),
-  });
+  const { conversation } = alone(smallTalk(10_000), { contextWindow: 100_000 });
   await conversation.buildMessages('Warm up the index.');
   const pasted = Array.from({ length: 10_000 }, (_, i) => `word${i}`).join(' ');
 

@@ -1,8 +1,8 @@
 import { type ConversationStore, memoryStore } from 'context-gateway/conversation';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { failureOf } from '../helpers/service.js';
 import { alone } from './alone.js';
-import { chatWorld, gate } from './world.js';
+import { chatWorld, faked } from './world.js';
 
 describe('a turn that waits', () => {
   test.each([
@@ -17,8 +17,7 @@ describe('a turn that waits', () => {
 
   test.each([{ deadline: 50 }, { timeout: 50, maxRetries: 0 }])('for the context ends after %j', async (options) => {
     const world = chatWorld();
-    const never = gate();
-    world.onRequest(({ url }) => (url.includes('/api/') ? never.passed : undefined));
+    const never = world.hold('/api/');
 
     expect(await failureOf(world.open().send('Hello?', options))).toMatchObject({ name: 'APITimeoutError' });
     never.open();
@@ -31,11 +30,7 @@ describe('a turn that waits', () => {
     'a turn that waits for the context repeats its read as often as its maxRetries says: $maxRetries',
     async ({ maxRetries, reads }) => {
       const world = chatWorld();
-      world.onRequest(({ url }) =>
-        url.endsWith('/api/context/talk') || url.includes('/api/context?')
-          ? new Response('{}', { status: 503, headers: { 'retry-after': '0' } })
-          : undefined,
-      );
+      world.answer('/api/context?', {}, { status: 503, headers: { 'retry-after': '0' } });
 
       await failureOf(world.open().send('Hello?', { maxRetries }));
 
@@ -45,8 +40,7 @@ describe('a turn that waits', () => {
 
   test('a turn that waits for the turn before ends with its own deadline', async () => {
     const world = alone([]);
-    const slow = gate();
-    world.onRequest(({ url }) => (url.endsWith('/completions') ? slow.passed : undefined));
+    const slow = world.hold('/completions');
     const first = world.conversation.send('One?');
 
     const error = await failureOf(world.conversation.send('Two?', { deadline: 50 }));
@@ -69,8 +63,7 @@ describe('a turn that waits', () => {
     const hanging = name === 'saveState' ? { saveState: hangs } : { append };
     const world = alone([], { store: { ...store, ...hanging }, onError });
     const stop = new AbortController();
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
+    faked('timers');
     const options = limit === 'signal' ? { signal: stop.signal } : { [limit]: 30_000 };
     const turn = world.conversation.send('One?', options).catch((error: unknown) => error);
     await vi.waitFor(() => expect(hangs).toHaveBeenCalled(), { timeout: 30_000 });
@@ -80,18 +73,15 @@ describe('a turn that waits', () => {
   }
 
   test.each(
-    [
-      { limit: 'deadline', cause: 'APITimeoutError' } as const,
-      { limit: 'timeout', cause: 'APITimeoutError' } as const,
-      { limit: 'signal', cause: 'AbortError' } as const,
-    ].flatMap((row) => [
-      { what: 'question', turn: undefined, ...row } as const,
-      { what: 'reply', turn: { text: expect.stringMatching(/./) }, ...row } as const,
+    (['deadline', 'timeout', 'signal'] as const).flatMap((limit) => [
+      { what: 'question', turn: undefined, limit } as const,
+      { what: 'reply', turn: { text: expect.stringMatching(/./) }, limit } as const,
     ]),
-  )('a turn that waits for the append of its $what ends with its $limit', async ({ what, limit, cause, turn }) => {
+  )('a turn that waits for the append of its $what ends with its $limit', async ({ what, limit, turn }) => {
     const { end } = await hanging(what, limit);
 
-    expect(end).toMatchObject({ name: 'ConversationStoreError', cause: { name: cause }, turn });
+    const cause = { name: limit === 'signal' ? 'AbortError' : 'APITimeoutError' };
+    expect(end).toMatchObject({ name: 'ConversationStoreError', cause, turn });
   });
 
   test.each(['deadline', 'timeout', 'signal'] as const)(
@@ -105,6 +95,15 @@ describe('a turn that waits', () => {
     },
   );
 
+  async function takesFiveSeconds(work: Promise<unknown>): Promise<void> {
+    const ended = vi.fn();
+    const end = work.finally(ended);
+    await vi.advanceTimersByTimeAsync(4_900);
+    expect(ended).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(200);
+    await end;
+  }
+
   test('a turn that waits for a store after it was stopped has five seconds', async () => {
     const stop = new AbortController();
     const store = memoryStore();
@@ -115,27 +114,20 @@ describe('a turn that waits', () => {
     const reply = conversation.stream('Tell a story.', { signal: stop.signal });
     const texts = reply[Symbol.asyncIterator]();
     await texts.next();
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
-    let hasEnded = false;
-    const end = failureOf(reply.final()).finally(() => {
-      hasEnded = true;
-    });
+    faked('timers');
+    const end = failureOf(reply.final());
 
     stop.abort();
-    await vi.advanceTimersByTimeAsync(4_900);
-    expect(hasEnded).toBe(false);
-    await vi.advanceTimersByTimeAsync(200);
+    await takesFiveSeconds(end);
 
     expect(await end).toMatchObject({ name: 'ConversationStoreError', turn: { stopped: true } });
   });
 
   test('a turn that waits for nothing: record() of a conversation that is closed, although the service hangs', async () => {
     const world = chatWorld();
-    const never = gate();
     const store = memoryStore();
     const conversation = world.open({ store });
-    world.onRequest(({ url }) => (url.includes('/api/') ? never.passed : undefined));
+    const never = world.hold('/api/');
 
     const recorded = conversation.record('Hello?', { text: 'Hi.' });
     await vi.waitFor(async () => expect((await store.load('talk'))?.messages).toHaveLength(2), 10_000);
@@ -151,26 +143,17 @@ describe('a turn that waits', () => {
     const conversation = world.open({ store: { ...memoryStore(), append } });
     const recorded = failureOf(conversation.record('Hello?', { text: 'Hi.' }));
     await vi.waitFor(() => expect(append).toHaveBeenCalled());
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
-    let hasEnded = false;
+    faked('timers');
 
-    const end = conversation[Symbol.asyncDispose]().finally(() => {
-      hasEnded = true;
-    });
-    await vi.advanceTimersByTimeAsync(4_900);
-    expect(hasEnded).toBe(false);
-    await vi.advanceTimersByTimeAsync(200);
-    await end;
+    await takesFiveSeconds(conversation[Symbol.asyncDispose]());
 
     expect(await recorded).toMatchObject({ name: 'ConversationStoreError' });
   });
 
   test('a turn that waits for a context read in the background ends with close()', async () => {
     const world = chatWorld();
-    const never = gate();
     const conversation = world.open();
-    world.onRequest(({ url }) => (url.includes('/api/') ? never.passed : undefined));
+    const never = world.hold('/api/');
 
     conversation.compactWhenDue();
     conversation.close();
@@ -185,17 +168,15 @@ describe('a turn that waits', () => {
       match: { path: '/v1/chat/*' },
       respond: { type: 'cutStream', afterEvents: 3, how: 'stall' },
     });
-    let aborted = false;
+    let signal: AbortSignal | undefined;
     world.onRequest((request) => {
-      request.signal.addEventListener('abort', () => {
-        aborted = true;
-      });
+      signal = request.signal;
     });
     const reply = world.conversation.stream('Hello?')[Symbol.asyncIterator]();
     await reply.next();
     void reply.next();
     await reply.return?.();
 
-    expect(aborted).toBe(true);
+    expect(signal?.aborted).toBe(true);
   });
 });

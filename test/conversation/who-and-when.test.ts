@@ -35,15 +35,13 @@ describe('days are those of the user', () => {
   });
 
   test('"yesterday" counts from the question, not from the newest message', async () => {
-    const history = ['01', '02', '03'].map((day) =>
-      user(`Note${day} said.`, { createdAt: `2026-05-${day}T20:00:00Z` }),
-    );
+    const history = [2, 3].map((day) => user(`Note${day} said.`, { createdAt: `2026-05-0${day}T20:00:00Z` }));
     const { conversation } = alone([...history, ...smallTalk(80)]);
-    const asked = (createdAt: string) => conversation.buildMessages([user('What did I do yesterday?', { createdAt })]);
+    const recalledAt = async (createdAt: string) =>
+      (await conversation.buildMessages([user('What did I do yesterday?', { createdAt })])).recalled?.content;
 
-    expect((await asked('2026-05-03T09:00:00Z')).recalled?.content).toContain('Note02');
-    expect((await asked('2026-05-03T23:00:00-03:00')).recalled?.content).toContain('Note02');
-    expect((await asked('2026-05-04T01:00:00Z')).recalled?.content).toContain('Note03');
+    expect(await recalledAt('2026-05-03T23:00:00-03:00')).toContain('Note2');
+    expect(await recalledAt('2026-05-04T01:00:00Z')).toContain('Note3');
   });
 
   test('times are stored in UTC, by which a database can sort them', async () => {
@@ -98,39 +96,25 @@ describe('a model knows who says what', () => {
 
   test('names count as tokens', () => {
     const [name, count] = ['Ada '.repeat(20).trim(), (text: string) => text.split(' ').length];
-    const tokensFor = (more: object) =>
-      fitToBudget({
-        parts: {},
-        history: [user('I take tea.', more)],
-        input: [user('And I?', more)],
-        budget: 1000,
-        countTokens: count,
-      }).report.tokens;
+    const tokensFor = (more: object) => {
+      const [history, input] = [[user('I take tea.', more)], [user('And I?', more)]];
+      return fitToBudget({ parts: {}, history, input, budget: 1000, countTokens: count }).report.tokens;
+    };
 
     const [named, unnamed] = [tokensFor({ name }), tokensFor({})];
 
     expect([named.tail - unnamed.tail, named.input - unnamed.input]).toEqual([20, 20]);
   });
 
-  const taken = [
-    'assistant',
-    '[assistant]',
-    'SYSTEM',
-    'summary',
-    'assis\u200btant',
-    'Assistant:',
-    '［system］',
-    ' ',
-    '',
-  ];
+  const taken = ['[assistant]', 'SYSTEM', 'summary', 'assis\u200btant', 'Assistant:', '［system］', ' ', ''];
   test.each(taken)('a user who is called "%s" is not quoted as another', async (name) => {
-    const { recalledFor, conversation } = alone([
-      ...old('The pier gets a red lamp.', { name }),
-      user('I take tea.', { name }),
-    ]);
+    const history = [...old('The pier gets a red lamp.', { name }), user('I take tea.', { name })];
+    const { conversation } = alone(history);
 
-    expect(await recalledFor('Which lamp does the pier get?')).toMatch(/\[user\] The pier gets a red lamp/);
-    expect((await conversation.buildMessages('Tea?')).messages.map(({ content }) => content)).toContain('I take tea.');
+    const { recalled, messages } = await conversation.buildMessages('Which lamp does the pier get?');
+
+    expect(recalled?.content).toMatch(/\[user\] The pier gets a red lamp/);
+    expect(messages.map(({ content }) => content)).toContain('I take tea.');
   });
 
   test('a long name takes no room of messages', async () => {

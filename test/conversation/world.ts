@@ -7,21 +7,22 @@ import {
   type UserMemoryItem,
 } from 'context-gateway';
 import {
-  ConversationConflictError,
   type ConversationMessage,
   type ConversationOptions,
-  type ConversationState,
   type ConversationStore,
   createConversation,
   memoryStore,
-  type StoredRow,
 } from 'context-gateway/conversation';
 import { createEmulator, type EmulatorOptions, type MessageInput } from 'context-gateway-emulator';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 import { metadata, summary } from './samples.js';
 
 /** The requests that can be counted. */
-type Call = 'context' | 'memory' | 'compact' | 'chat';
+const PATHS = {
+  context: 'GET /api/context',
+  compact: 'POST /api/context/compact',
+  chat: 'POST /v1/chat/completions',
+};
 
 /** The body of a completion request. */
 export interface SentPrompt {
@@ -33,7 +34,7 @@ export interface SentPrompt {
 export function chatWorld(options: EmulatorOptions & { messages?: MessageInput[] } = {}) {
   const { messages = [], ...emulatorOptions } = options;
   const emulator = createEmulator({ seed: 'chat', ...emulatorOptions });
-  const record = emulator.conversations.create({ id: 'talk', messages });
+  emulator.conversations.create({ id: 'talk', messages });
   const prompts: SentPrompt[] = [];
   const calls: string[] = [];
   const stored: ConversationStore[] = [];
@@ -47,42 +48,36 @@ export function chatWorld(options: EmulatorOptions & { messages?: MessageInput[]
     const answer = await hook?.(request);
     return answer instanceof Response ? answer : emulator.fetch(request);
   };
-  const gateway = new GatewayClient({
-    baseURL: 'https://emulator.test',
-    apiKey: emulator.apiKeys.secret,
-    fetch: spy,
-    maxRetries: 0,
-    pacing: false,
-  });
-  const context = new ContextClient({
-    baseURL: 'https://emulator.test',
-    sessionToken: emulator.sessionToken,
-    fetch: spy,
-    maxRetries: 0,
-    pacing: false,
-  });
+  const common = { baseURL: 'https://emulator.test', fetch: spy, maxRetries: 0, pacing: false };
+  const gateway = new GatewayClient({ ...common, apiKey: emulator.apiKeys.secret });
+  const context = new ContextClient({ ...common, sessionToken: emulator.sessionToken });
+  const errors: unknown[] = [];
+  const onRequest = (listener: typeof hook): void => {
+    hook = listener;
+  };
   onTestFinished(async () => {
     await Promise.all([gateway.close(), context.close()]);
     await emulator.close();
   });
-  const paths: Record<Call, string> = {
-    context: 'GET /api/context',
-    memory: 'GET /api/memory',
-    compact: 'POST /api/context/compact',
-    chat: 'POST /v1/chat/completions',
-  };
   return {
     emulator,
     gateway,
     context,
     prompts,
-    record,
-    session: { authorization: `Bearer ${emulator.sessionToken}` },
-    count: (call: Call): number => calls.filter((name) => name === paths[call]).length,
+    /** What `onError` of its conversations got. */
+    errors,
+    count: (call: keyof typeof PATHS): number => calls.filter((name) => name === PATHS[call]).length,
     /** Runs before each request. It may wait, inspect the request, or return a response in place of the service. */
-    onRequest: (listener: (request: Request) => unknown): void => {
-      hook = listener;
+    onRequest,
+    /** Holds back all requests to a path until its gate is opened. */
+    hold: (path: string) => {
+      const held = gate();
+      onRequest(({ url }) => (url.includes(path) ? held.passed : undefined));
+      return held;
     },
+    /** Responds to all requests to a path in place of the service. */
+    answer: (path: string, body: unknown, init: ResponseInit): void =>
+      onRequest(({ url }) => (url.includes(path) ? Response.json(body, init) : undefined)),
     /** Opens the conversation, with messages stored in memory or a store of its own. */
     open: ({
       history = [],
@@ -90,7 +85,16 @@ export function chatWorld(options: EmulatorOptions & { messages?: MessageInput[]
     }: Partial<ConversationOptions> & { history?: readonly ConversationMessage[] } = {}) => {
       const store = more.store ?? memoryStore({ talk: history });
       stored.push(store);
-      return createConversation({ context, gateway, conversationId: 'talk', model: 'atlas-small', ...more, store });
+      const onError = (error: unknown) => errors.push(error);
+      return createConversation({
+        context,
+        gateway,
+        conversationId: 'talk',
+        model: 'atlas-small',
+        onError,
+        ...more,
+        store,
+      });
     },
     /** What the conversation opened last has stored: roles and texts. */
     stored: async () => {
@@ -103,7 +107,7 @@ export function chatWorld(options: EmulatorOptions & { messages?: MessageInput[]
 /** Replaces the context of the service with a canned one, whose fields may be changed at any time. */
 export function cannedContext(world: Pick<ReturnType<typeof chatWorld>, 'onRequest'>, parts: CannedContext = {}) {
   const state: CannedContext = { ...parts };
-  world.onRequest((request) => {
+  world.onRequest(async (request) => {
     const { pathname } = new URL(request.url);
     if (pathname === '/api/context/compact') return state.compact?.(request);
     if (pathname === '/api/memory' && state.memory !== undefined && request.method === 'GET') {
@@ -111,11 +115,9 @@ export function cannedContext(world: Pick<ReturnType<typeof chatWorld>, 'onReque
     }
     if (pathname !== '/api/context') return undefined;
     if (state.failure !== undefined) return state.failure.clone();
-    const context = {
-      rollingSummary: state.summary ?? summary(),
-      pinnedMemory: state.pins ?? [],
-      metadata: state.metadata ?? metadata(),
-    };
+    const { summary: rollingSummary = summary(), pins: pinnedMemory = [] } = state;
+    const context = { rollingSummary, pinnedMemory, metadata: state.metadata ?? metadata() };
+    await state.read?.();
     return Response.json({ success: true, context });
   });
   return state;
@@ -128,6 +130,8 @@ interface CannedContext {
   metadata?: ContextMetadata;
   /** The response to every read instead of the context. */
   failure?: Response;
+  /** Runs between a read of the context and its response. */
+  read?: () => unknown;
   compact?: (request: Request) => unknown;
 }
 
@@ -146,9 +150,14 @@ export const assistant = (content: string, id?: string): ConversationMessage => 
 /** A conversation without a service's context, on a store that other tabs may use too. */
 export function talkWith(store: ConversationStore, more: Partial<ConversationOptions> = {}) {
   const world = chatWorld();
-  const { gateway } = world;
-  const open = () => createConversation({ gateway, conversationId: 'talk', model: 'atlas-small', ...more, store });
+  const open = () => world.open({ context: undefined, ...more, store });
   return { ...world, talk: open(), open };
+}
+
+/** What a test moves itself, until it ends: timers, or the clock. */
+export function faked(what: 'timers' | 'clock', now: Date | number = Date.now()): void {
+  vi.useFakeTimers({ toFake: what === 'clock' ? ['Date'] : ['setTimeout', 'clearTimeout'], now });
+  onTestFinished(() => void vi.useRealTimers());
 }
 
 export const textsIn = async (store: ConversationStore, id = 'talk'): Promise<string[]> =>
@@ -169,20 +178,18 @@ export function numberingStore(
   toId: (id: number) => number | bigint = Number,
 ): Required<ConversationStore> {
   let next = 1;
-  const withIds = (messages: readonly ConversationMessage[]): StoredRow[] =>
-    messages.map((message) => ({ ...message, id: toId(next++) }));
-  const rowsOf = new Map(Object.entries(talks).map(([id, messages]) => [id, withIds(messages)]));
-  const states = new Map<string, ConversationState>();
-  const idOf = (row: StoredRow | undefined) => (row === undefined ? undefined : String(row.id));
+  const withIds = <Row>(rows: readonly Row[]) => rows.map((row) => ({ ...row, id: String(next++) }));
+  const store = memoryStore(Object.fromEntries(Object.entries(talks).map(([id, rows]) => [id, withIds(rows)])));
   return {
-    load: (id) => ({ messages: [...(rowsOf.get(id) ?? [])], state: states.get(id) }),
-    saveState: (id, state) => void states.set(id, state),
-    append: (id, messages, { after, newest }) => {
-      const rows = rowsOf.get(id) ?? [];
-      if (idOf(rows.at(-1)) !== newest) throw new ConversationConflictError();
-      const added = withIds(messages);
-      rowsOf.set(id, [...rows.slice(0, rows.findIndex((row) => idOf(row) === after) + 1), ...added]);
-      return added.map((row) => row.id as number);
+    ...store,
+    load: async (id) => {
+      const { messages = [], state } = (await store.load(id)) ?? {};
+      return { messages: messages.map((row) => ({ ...row, id: toId(Number(row.id)) })), state };
+    },
+    append: async (id, messages, place) => {
+      const rows = withIds(messages);
+      await store.append(id, rows, place);
+      return rows.map((row) => Number(row.id));
     },
   };
 }

@@ -155,20 +155,14 @@ test('a failed call of another resource has no attributes of a model, and its er
 
   const error = { 'http.request.method': 'GET', 'url.template': '/v1/presets', 'error.type': 'APIConnectionError' };
   const attributes = { ...error, 'context_gateway.outcome': 'error' };
-  expect(spans).toMatchObject([{ name: 'GET /v1/presets', status: 2 }]);
-  expect(spans[0]?.attributes).toEqual({
-    ...attributes,
-    'gen_ai.usage.input_tokens': 9,
-    'gen_ai.usage.output_tokens': 3,
-  });
-  expect(spans[0]?.events.at(-1)).toEqual([
-    'failure',
-    {
-      'context_gateway.attempt': 1,
-      'context_gateway.reason': 'APIConnectionError',
-      'context_gateway.stop_reason': 'not-repeatable',
-    },
-  ]);
+  const tokens = { 'gen_ai.usage.input_tokens': 9, 'gen_ai.usage.output_tokens': 3 };
+  const failure = {
+    'context_gateway.attempt': 1,
+    'context_gateway.reason': 'APIConnectionError',
+    'context_gateway.stop_reason': 'not-repeatable',
+  };
+  expect(spans).toMatchObject([{ name: 'GET /v1/presets', status: 2, events: [{}, ['failure', failure]] }]);
+  expect(spans[0]?.attributes).toEqual({ ...attributes, ...tokens });
   expect(points).toEqual({ 'context_gateway.client.call.duration': [[attributes, 0.25]] });
 });
 

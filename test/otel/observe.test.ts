@@ -3,6 +3,7 @@ import { AlwaysOffSampler } from '@opentelemetry/sdk-trace-base';
 import { ConfigurationError, GatewayClient } from 'context-gateway';
 import { observe } from 'context-gateway/otel';
 import { afterEach, describe, expect, test } from 'vitest';
+import { completion } from '../helpers/samples.js';
 import { plain, type ReceivedSpan } from './receiver.js';
 import { observedWorld } from './world.js';
 
@@ -24,7 +25,7 @@ async function open(options: Parameters<typeof observedWorld>[0] = {}) {
 }
 
 describe('the span of a call', () => {
-  test('has the attributes of the semantic conventions for a plain completion', async () => {
+  test('has what was asked of the model, and what a plain completion reports', async () => {
     const { gateway, spanOf } = await open();
 
     const { id, model, usage } = await gateway.chat.completions.create({ ...ask, temperature: 0.2, max_tokens: 50 });
@@ -32,12 +33,7 @@ describe('the span of a call', () => {
     const span = await spanOf('chat atlas-small');
     expect(span.kind).toBe(3); // CLIENT
     expect(span.status.code).toBe(0); // unset: no error
-    expect(plain(span.attributes)).toEqual({
-      'http.request.method': 'POST',
-      'url.template': '/v1/chat/completions',
-      'gen_ai.operation.name': 'chat',
-      'gen_ai.provider.name': 'context-gateway',
-      'gen_ai.request.model': 'atlas-small',
+    expect(plain(span.attributes)).toMatchObject({
       'gen_ai.request.temperature': 0.2,
       'gen_ai.request.max_tokens': 50,
       'gen_ai.response.id': id,
@@ -45,8 +41,6 @@ describe('the span of a call', () => {
       'gen_ai.response.finish_reasons': ['stop'],
       'gen_ai.usage.input_tokens': usage.prompt_tokens,
       'gen_ai.usage.output_tokens': usage.completion_tokens,
-      'http.response.status_code': 200,
-      'context_gateway.outcome': 'success',
       'context_gateway.request_id': expect.any(String),
     });
     expect(span.events.map(({ name }) => name)).toEqual(['request', 'response']);
@@ -90,12 +84,8 @@ describe('the span of a call', () => {
     { given: 'both', headers: { traceparent, tracestate: 'mine=1' }, sent: 'mine=1' },
   ])('sends the tracestate of its trace if the caller gives $given: $sent', async ({ headers, sent }) => {
     const { gateway, emulator } = await open();
-    const parent = {
-      traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
-      spanId: '00f067aa0ba902b7',
-      traceFlags: TraceFlags.SAMPLED,
-      traceState: createTraceState('vendor=1'),
-    };
+    const [traceId, spanId] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7'];
+    const parent = { traceId, spanId, traceFlags: TraceFlags.SAMPLED, traceState: createTraceState('vendor=1') };
 
     await context.with(trace.setSpanContext(context.active(), parent), () => gateway.presets.list({}, { headers }));
 
@@ -118,19 +108,13 @@ describe('the span of a call', () => {
     await cut.finalCompletion().catch(() => {});
 
     await flush();
-    const ended = receiver.spans.map(({ attributes, status }) => [
-      plain(attributes)['context_gateway.outcome'],
-      status.code,
+    const ended = receiver.spans.map(({ attributes, status }) => ({ code: status.code, ...plain(attributes) }));
+    expect(ended).toMatchObject([
+      { 'context_gateway.outcome': 'cancelled', code: 0 },
+      { 'context_gateway.outcome': 'aborted', code: 0 },
+      { 'context_gateway.outcome': 'error', code: 2, 'error.type': 'StreamTruncatedError' },
     ]);
-    expect(ended).toEqual([
-      ['cancelled', 0],
-      ['aborted', 0],
-      ['error', 2],
-    ]);
-    expect(plain(receiver.spans[2]?.attributes ?? [])).toMatchObject({
-      'error.type': 'StreamTruncatedError',
-      'context_gateway.usage_estimated': true,
-    });
+    expect(ended[2]).toHaveProperty(['context_gateway.usage_estimated'], true);
   });
 
   test('the span of a call that is not sampled still sends a traceparent', async () => {
@@ -187,14 +171,13 @@ test('exports contain no prompt, no completion and no key', async () => {
 test('no text of the service makes a span large', async () => {
   const { gateway, emulator, spanOf, receiver } = await open();
   const long = 'x'.repeat(500_000);
-  const choice = { message: { role: 'assistant', content: 'Rhine.' }, finish_reason: long };
+  const [choice] = completion().choices;
   const choices = Array.from({ length: 1_000 }, (_, index) => ({
     ...choice,
     index,
-    ...(index > 0 && { finish_reason: 'y' }),
+    finish_reason: index ? 'y' : long,
   }));
-  const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
-  const body = { id: 'c', object: 'chat.completion', created: 1, model: long, choices, usage };
+  const body = { ...completion(), model: long, choices };
   emulator.faults.add({ respond: { status: 200, body, headers: { 'x-request-id': 'r'.repeat(10_000) } } });
 
   await gateway.chat.completions.create(ask);

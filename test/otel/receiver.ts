@@ -20,23 +20,17 @@ export interface ReceivedSpan {
   readonly startTimeUnixNano: string;
   readonly endTimeUnixNano: string;
   readonly attributes: Attributes;
-  readonly events: readonly { readonly name: string; readonly timeUnixNano: string; readonly attributes: Attributes }[];
+  readonly events: readonly { readonly name: string }[];
   readonly status: { readonly code: number };
 }
 
-export interface ReceivedMetric {
+interface ReceivedMetric {
   readonly name: string;
   readonly unit: string;
   readonly histogram?: { readonly dataPoints: readonly Point[] };
   readonly sum?: { readonly dataPoints: readonly Point[] };
 }
-interface Point {
-  readonly attributes: Attributes;
-  readonly count?: number;
-  readonly sum?: number;
-  readonly asDouble?: number;
-  readonly asInt?: number;
-}
+type Point = { readonly attributes: Attributes };
 
 /** A collector that records what exporters send over HTTP as JSON. */
 export async function startReceiver() {

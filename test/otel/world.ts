@@ -4,31 +4,24 @@ import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import { BasicTracerProvider, type Sampler, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
-import { GatewayClient, type GatewayClientOptions } from 'context-gateway';
+import { GatewayClient } from 'context-gateway';
 import { observe } from 'context-gateway/otel';
 import { createEmulator, type EmulatorOptions } from 'context-gateway-emulator';
 import { startReceiver } from './receiver.js';
 
 /** The emulator, an observed client, the OpenTelemetry SDK and a collector. */
-export async function observedWorld(
-  options: { emulator?: EmulatorOptions; client?: GatewayClientOptions; sampler?: Sampler } = {},
-) {
+export async function observedWorld({ sampler, ...options }: { emulator?: EmulatorOptions; sampler?: Sampler } = {}) {
   const receiver = await startReceiver();
   const exporter = new OTLPTraceExporter({ url: `${receiver.url}/v1/traces` });
-  const tracerProvider = new BasicTracerProvider({
-    spanProcessors: [new SimpleSpanProcessor(exporter)],
-    ...(options.sampler && { sampler: options.sampler }),
-  });
-  const reader = new PeriodicExportingMetricReader({
-    exporter: new OTLPMetricExporter({ url: `${receiver.url}/v1/metrics` }),
-    exportIntervalMillis: 3_600_000,
-  });
+  const spanProcessors = [new SimpleSpanProcessor(exporter)];
+  const tracerProvider = new BasicTracerProvider({ spanProcessors, ...(sampler && { sampler }) });
+  const metrics = new OTLPMetricExporter({ url: `${receiver.url}/v1/metrics` });
+  const reader = new PeriodicExportingMetricReader({ exporter: metrics, exportIntervalMillis: 3_600_000 });
   const meterProvider = new MeterProvider({ readers: [reader] });
-  const contexts = new AsyncLocalStorageContextManager().enable();
-  context.setGlobalContextManager(contexts);
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   const emulator = createEmulator({ seed: 'traces', ...options.emulator });
   const service = await emulator.listen({ port: 0 });
-  const gateway = new GatewayClient({ baseURL: service.url, apiKey: emulator.apiKeys.secret, ...options.client });
+  const gateway = new GatewayClient({ baseURL: service.url, apiKey: emulator.apiKeys.secret });
   const stop = observe(gateway, { tracerProvider, meterProvider });
   return {
     receiver,

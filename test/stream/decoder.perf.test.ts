@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
+import { MEGABYTE } from './measure.js';
 import { bytesOf, eventsOf } from './memory-source.js';
-
-const MEGABYTE = 1024 * 1024;
 
 /** The least CPU time of three readings: another process may use the machine meanwhile. */
 const cost = (pieces: Uint8Array[]): number => {

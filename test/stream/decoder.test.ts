@@ -3,50 +3,12 @@ import { describe, expect, test, vi } from 'vitest';
 import { ResponseTooLargeError } from '../../src/index.js';
 import { EventReader } from '../../src/stream/sse.js';
 import { atLength } from '../helpers/endurance.js';
+import { MEGABYTE } from './measure.js';
 import { bytesOf, cutAt, eventsOf, MemorySource, nextEvent } from './memory-source.js';
 import { referenceEvents } from './reference-decoder.js';
 
-/** Every feature in a few bytes: all line endings, a byte order mark, comments, fields, multibyte characters. */
-const FIXTURE = bytesOf(
-  [
-    '\ufeff:hello\n',
-    'data: {"a":"é"}\n\n',
-    'event: note\r\nid: 7\r\ndata: one\r\ndata:two\r\n\r\n',
-    ': data: not me\r',
-    'data: 漢\rretry: 10\rdata\r\r',
-    'event: x\ndata: 🙂 \\u2028\n\n',
-    'event: lost\n\n',
-    'data:  [DONE]\r\n',
-  ].join(''),
-);
-const EVENTS = [
-  { data: '{"a":"é"}' },
-  { event: 'note', data: 'one\ntwo' },
-  { data: '漢\n' },
-  { event: 'x', data: '🙂 \\u2028' },
-  { data: ' [DONE]' },
-];
-
-const MEGABYTE = 1024 * 1024;
-
 // The large counts take long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
-
-describe('an EventReader', () => {
-  test('returns the same events wherever the bytes are split twice', () => {
-    const whole = JSON.stringify(EVENTS);
-    for (let first = 0; first <= FIXTURE.length; first += 1) {
-      for (let second = first; second <= FIXTURE.length; second += 1) {
-        const events = JSON.stringify(eventsOf(cutAt(FIXTURE, first, second)));
-        if (events !== whole) expect.fail(`cut at ${first} and ${second}: ${events}`);
-      }
-    }
-  });
-
-  test('returns the same events byte by byte', () => {
-    expect(eventsOf([...FIXTURE].map((byte) => Uint8Array.of(byte)))).toEqual(EVENTS);
-  });
-});
 
 const TWO_MARKS = '\ufeff\ufeffdata: a\n\ndata: b\n\n';
 const RETRIES = ['10', '1000x', '', '03000', '99999999999999999999'].map((retry) => `retry: ${retry}\n`).join('');
@@ -111,12 +73,9 @@ describe('the size', () => {
 
   test('the size of an event may be 7.9 MB, in pieces of 1 kB', () => {
     const data = 'x'.repeat(7.9 * MEGABYTE);
-    const bytes = bytesOf(`data: ${data}\n\n`);
-    const pieces = Array.from({ length: Math.ceil(bytes.length / 1024) }, (_, at) =>
-      bytes.subarray(at * 1024, (at + 1) * 1024),
-    );
+    const positions = Array.from({ length: 7.9 * 1024 }, (_, at) => at * 1024);
 
-    const events = eventsOf(pieces);
+    const events = eventsOf(cutAt(bytesOf(`data: ${data}\n\n`), ...positions));
 
     expect(events).toHaveLength(1);
     expect(events[0]?.data === data).toBe(true);

@@ -10,7 +10,6 @@ import {
   toErrorResponse,
   toEventStream,
 } from 'context-gateway';
-import { createEmulator } from 'context-gateway-emulator';
 import { describe, expect, test, vi } from 'vitest';
 import { relayTo } from '../../examples/apps/relay/server.js';
 import { failureOf } from './bench.js';
@@ -24,19 +23,18 @@ const HOST = 'inner-host.test';
 /** Internal details that a visitor must not see. */
 const INNER = new RegExp(`${KEY}|canary|${HOST}|/v1/|/api/|db-7|Agency`);
 
-/** The error of a call that gets this response. */
-async function errorOf(answer: () => Response | Promise<Response>, options?: RequestOptions): Promise<unknown> {
-  const gateway = new GatewayClient({
-    baseURL: `https://${HOST}`,
-    apiKey: KEY,
-    maxRetries: 0,
-    fetch: async () => answer(),
-  });
-  return failureOf(gateway.chat.completions.create({ ...PARAMS }, options).then((stream) => stream.finalCompletion()));
-}
+const gatewayOf = (answer: () => Response | Promise<Response>) =>
+  new GatewayClient({ baseURL: `https://${HOST}`, apiKey: KEY, maxRetries: 0, fetch: async () => answer() });
 
-const refused = (status: number, error: unknown, headers = {}) =>
-  errorOf(() => new Response(JSON.stringify({ error }), { status, headers }));
+/** The error of a call that gets this response. */
+const errorOf = (answer: () => Response | Promise<Response>, options?: RequestOptions): Promise<unknown> =>
+  failureOf(
+    gatewayOf(answer)
+      .chat.completions.create(PARAMS, options)
+      .then((stream) => stream.finalCompletion()),
+  );
+
+const refused = (status: number, error: unknown) => errorOf(() => Response.json({ error }, { status }));
 const page = (status: number) =>
   errorOf(() => new Response(`<h1>nginx on ${HOST}</h1>`, { status, headers: { 'content-type': 'text/html' } }));
 const streamed = (...events: string[]) => errorOf(() => eventResponse(events.join('')));
@@ -52,14 +50,10 @@ async function told(error: unknown) {
 }
 
 describe('an error about the request is relayed with its status and message', () => {
-  const unknownModel = {
-    message: 'No model atlas-9.',
-    type: 'invalid_request_error',
-    code: 'model_not_found',
-    param: 'model',
-  };
-  const invalid = { message: 'No such role.', type: 'invalid_request_error', param: 'messages' };
-  const tooLong = { message: 'Too long.', type: 'invalid_request_error', code: 'context_length_exceeded' };
+  const type = 'invalid_request_error';
+  const unknownModel = { message: 'No model atlas-9.', type, code: 'model_not_found', param: 'model' };
+  const invalid = { message: 'No such role.', type, param: 'messages' };
+  const tooLong = { message: 'Too long.', type, code: 'context_length_exceeded' };
 
   test.each([
     { status: 404, name: 'NotFoundError', error: unknownModel, message: '404 No model atlas-9 (relayed stream).' },
@@ -71,12 +65,8 @@ describe('an error about the request is relayed with its status and message', ()
 
     expect(response.status).toBe(shown);
     expect(facts).toEqual(error);
-    expect(await failureOf(readChatCompletionStream(response))).toMatchObject({
-      name,
-      status: shown,
-      ...error,
-      message,
-    });
+    const thrown = await failureOf(readChatCompletionStream(response));
+    expect(thrown).toMatchObject({ ...error, name, status: shown, message });
   });
 
   test.each([402, 405, 418])('except %i, whose message is not for visitors', async (status) => {
@@ -113,17 +103,11 @@ describe('an error about the request is relayed with its status and message', ()
   });
 
   test('an invalid argument is a 400 that names it', async () => {
-    const gateway = new GatewayClient({ baseURL: `https://${HOST}`, apiKey: KEY });
-    const { response, ...facts } = await told(
-      await failureOf(gateway.chat.completions.create({ ...PARAMS, temperature: 3 })),
-    );
+    const { completions } = gatewayOf(() => Response.json({})).chat;
+    const { response, ...facts } = await told(await failureOf(completions.create({ ...PARAMS, temperature: 3 })));
 
     expect(response.status).toBe(400);
-    expect(facts).toEqual({
-      message: 'temperature: expected a number of at most 2.',
-      type: 'invalid_request_error',
-      param: 'temperature',
-    });
+    expect(facts).toEqual({ message: 'temperature: expected a number of at most 2.', type, param: 'temperature' });
   });
 
   test('an error inside a stream keeps its fields, and its message does not show the status 200', async () => {
@@ -240,26 +224,19 @@ const strange = (status: number) =>
   new APIError(status, { message: `${status} ${HOST}`, area: 'gateway', sent: 'no', body: {}, headers });
 
 test('the relay of the examples shows errors of the service, but not that its own key is rejected', async () => {
-  const emulator = createEmulator({ seed: 'relay' });
-  const { url } = await emulator.listen({ port: 0 });
   const log = vi.spyOn(console, 'error').mockImplementation(() => {});
-  const ask = async (apiKey: string) => {
-    const gateway = new GatewayClient({ baseURL: url, apiKey, maxRetries: 0 });
-    const body = JSON.stringify({ messages: [{ role: 'user', content: 'How do rivers find the sea?' }] });
-    const response = await relayTo(gateway).request('/chat', { method: 'POST', body });
-    const error = await failureOf(readChatCompletionStream(response));
-    await gateway.close();
-    return error;
+  const ask = async (status: number, error: object) => {
+    const app = relayTo(gatewayOf(() => Response.json({ error }, { status })));
+    const body = JSON.stringify({ messages: PARAMS.messages });
+    return failureOf(readChatCompletionStream(await app.request('/chat', { method: 'POST', body })));
   };
 
-  emulator.faults.add({ respond: { status: 429, message: 'Slow down.', headers: { 'retry-after': '5' } } });
-  const busy = await ask(emulator.apiKeys.secret);
-  const wrongKey = await ask('svc_sk_wrong_0123456789');
+  const busy = await ask(429, { message: 'Slow down.', type: 'rate_limit_error', retry_after: 5 });
+  const wrongKey = await ask(403, { message: 'Not with this key.', type: 'permission_error' });
 
   expect(busy).toMatchObject({ name: 'RateLimitError', type: 'rate_limit_error', retryAfter: 5_000 });
   expect((busy as Error).message).toBe('429 Slow down. Try again in 5 s (relayed stream).');
   expect(wrongKey).toMatchObject({ name: 'InternalServerError', status: 500, type: 'server_error' });
   expect(log.mock.calls).toMatchObject([[{ name: 'RateLimitError' }], [{ name: 'PermissionDeniedError' }]]);
   log.mockRestore();
-  await emulator.close();
 });

@@ -10,7 +10,7 @@ import { expect, test } from 'vitest';
 import { failureOf, readAll } from './bench.js';
 import { streamOf, streamOfClient } from './canned.js';
 import { watchProcess } from './measure.js';
-import { DONE, finish, RHINE, text } from './script.js';
+import { chunk, DONE, event, finish, RHINE, text } from './script.js';
 
 watchProcess();
 
@@ -65,15 +65,9 @@ test('a loop throws once finalCompletion() has begun to read, which still resolv
 
 /** Events with these deltas, and the end of a stream. */
 const events = (...deltas: object[]): string =>
-  [
-    ...deltas.map((delta) => ({ choices: [{ index: 0, delta, finish_reason: null }] })),
-    { choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] },
-  ]
-    .map(
-      (fields) =>
-        `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', ...fields })}\n\n`,
-    )
-    .join('');
+  deltas.map((delta) => event(chunk([{ index: 0, delta, finish_reason: null }]))).join('') + finish('tool_calls');
+const calls = (pieces: object[]) =>
+  streamOf(events(...pieces.map((piece) => ({ tool_calls: [piece] }))), { completions: extended });
 
 test.each([
   {
@@ -131,7 +125,7 @@ test.each([
     without: '',
   },
 ])('a tool call is whole although $because', async ({ pieces, and, without = '{}' }) => {
-  const stream = await streamOf(events(...pieces.map((piece) => ({ tool_calls: [piece] }))), { completions: extended });
+  const stream = await calls(pieces);
   const joined: { id: string; name: string; input: string }[] = [];
 
   for await (const { choices } of stream) {
@@ -163,16 +157,15 @@ test.each([
   ],
   [{ function: { name: 'tide', arguments: '{"port":"Oslo"}' } }, { function: { name: 'wind', arguments: '{}' } }],
 ])('tool calls without ids get some, each its own: %j', async (...pieces) => {
-  const stream = await streamOf(events(...pieces.map((piece) => ({ tool_calls: [piece] }))), { completions: extended });
+  const whole = await (await calls(pieces)).finalCompletion();
 
-  const { tool_calls: calls = [] } = (await stream.finalCompletion()).choices[0]?.message ?? {};
-
-  expect(calls.map(({ function: { name, arguments: input } }) => [name, input])).toEqual([
+  const all = whole.choices[0]?.message.tool_calls ?? [];
+  expect(all.map(({ function: { name, arguments: input } }) => [name, input])).toEqual([
     ['tide', '{"port":"Oslo"}'],
     ['wind', '{}'],
   ]);
-  expect(new Set(calls.map(({ id }) => id)).size).toBe(2);
-  expect(calls.every(({ id }) => /^call_\w{4,}$/.test(id))).toBe(true);
+  expect(new Set(all.map(({ id }) => id)).size).toBe(2);
+  expect(all.every(({ id }) => /^call_\w{4,}$/.test(id))).toBe(true);
 });
 
 test.each([
@@ -199,16 +192,10 @@ test.each([
 
 test('finalCompletion() joins undocumented fields: null changes none, and another kind of value replaces one', async () => {
   const call = (fields: object) => ({ tool_calls: [{ index: 0, ...fields }] });
+  const empty = { content: null, refusal: null, note: 'x', score: 1, list: [1] };
   const stream = await streamOf(
     events(
-      {
-        content: null,
-        refusal: null,
-        ...call({ id: 'a', function: { name: 'tide' } }),
-        note: 'x',
-        score: 1,
-        list: [1],
-      },
+      { ...empty, ...call({ id: 'a', function: { name: 'tide' } }) },
       { ...call({ id: null, function: { name: null, arguments: '{' } }), note: { y: 1 }, score: 2, list: null },
       { ...call({ function: { arguments: '}' } }), note: 'z', list: [2, { index: 0, text: 'a' }, { text: 'b' }] },
       { note: ' rises', list: [{ index: 0, text: 'c' }, 3] },
@@ -218,12 +205,8 @@ test('finalCompletion() joins undocumented fields: null changes none, and anothe
   const message = (await stream.finalCompletion()).choices[0]?.message;
 
   expect(message).toEqual({
-    role: 'assistant',
-    content: '',
-    refusal: null,
+    ...{ role: 'assistant', content: '', refusal: null, note: 'z rises', score: 2 },
     tool_calls: [{ index: 0, id: 'a', function: { name: 'tide', arguments: '{}' } }],
-    note: 'z rises',
-    score: 2,
     list: [1, 2, { index: 0, text: 'ac' }, { text: 'b' }, 3],
   });
 });
@@ -231,25 +214,9 @@ test('finalCompletion() joins undocumented fields: null changes none, and anothe
 /** An event per text, which writes each half of a character as an escape. */
 const halves = (...texts: string[]): string => texts.map((content) => text(content)).join('');
 
-test('textStream holds the first half of a character back until the second half arrives', async () => {
-  const stream = await streamOf(halves('Hi \ud83d', '\ude00', '\ud83d', '', '\ude00!') + finish() + DONE);
+test('half a character that stays alone is U+FFFD in partial as well', async () => {
+  const { error } = await readAll(await streamOf(halves('\ude00a\ud83d', 'b', '\ud83d')));
 
-  const texts = await collect(stream.textStream);
-
-  expect(texts).toEqual(['Hi ', '😀', '😀!']);
-});
-
-test('half a character that stays alone becomes U+FFFD in texts, in finalCompletion() and in partial', async () => {
-  const broken = halves('\ude00a\ud83d', 'b', '\ud83d');
-  const read: string[] = [];
-
-  const stream = await streamOf(broken + finish() + DONE);
-  for await (const piece of stream.textStream) read.push(piece);
-  const whole = await stream.finalCompletion();
-  const { error } = await readAll(await streamOf(broken));
-
-  expect(read).toEqual(['\ufffda', '\ufffdb', '\ufffd']);
-  expect(whole.choices[0]?.message.content).toBe('\ufffda\ufffdb\ufffd');
   expect((error as StreamTruncatedError).partial?.choices[0]?.message.content).toBe('\ufffda\ufffdb\ufffd');
 });
 

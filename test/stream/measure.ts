@@ -3,11 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, expect } from 'vitest';
 
 export const MEGABYTE = 1024 * 1024;
-export const PARAMS = {
-  model: 'atlas-small',
-  messages: [{ role: 'user', content: 'Name a river.' }],
-  stream: true,
-} as const;
+export { PARAMS } from './script.js';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;

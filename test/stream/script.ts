@@ -65,5 +65,11 @@ export const RHINE = [text('The '), text('Rhine.'), finish(), DONE].join('');
 
 /** One event, and then silence. */
 export const SILENT = stream(send(text('The ')));
-/** The `streamIdleTimeout` of cases that wait for it, in milliseconds. */
+/** The `streamIdleTimeout` of the cases, in milliseconds. */
 export const IDLE = 1_000;
+
+export const PARAMS = {
+  model: 'atlas-small',
+  messages: [{ role: 'user', content: 'Name a river.' }],
+  stream: true,
+} as const;

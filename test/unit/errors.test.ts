@@ -5,8 +5,6 @@ import { Redactor } from '../../src/errors/redactor.js';
 import * as errors from '../../src/index.js';
 import { leaksOf } from '../helpers/leaks.js';
 
-const byName: Readonly<Record<ErrorName, typeof errors.ContextGatewayError>> = errors as never;
-
 const redactor = new Redactor();
 const headers = { get: () => undefined, toHeaders: () => new Headers({ 'x-a': '1' }) };
 const details: APIErrorDetails = {
@@ -44,42 +42,15 @@ const all = (from: typeof errors = errors, pick = apiError): InstanceType<typeof
   new from.StreamConsumedError(),
 ];
 
-const classes = [
-  ['ConfigurationError', 'ContextGatewayError'],
-  ['RequestValidationError', 'ContextGatewayError'],
-  ['APIError', 'ContextGatewayError'],
-  ['BadRequestError', 'APIError'],
-  ['AuthenticationError', 'APIError'],
-  ['PermissionDeniedError', 'APIError'],
-  ['NotFoundError', 'APIError'],
-  ['RateLimitError', 'APIError'],
-  ['InternalServerError', 'APIError'],
-  ['ServiceUnavailableError', 'InternalServerError'],
-  ['StreamError', 'APIError'],
-  ['APIConnectionError', 'ContextGatewayError'],
-  ['APITimeoutError', 'APIConnectionError'],
-  ['ResponseTooLargeError', 'APIConnectionError'],
-  ['APIAbortError', 'ContextGatewayError'],
-  ['ClientClosedError', 'ContextGatewayError'],
-  ['ResponseValidationError', 'ContextGatewayError'],
-  ['StreamTruncatedError', 'ContextGatewayError'],
-  ['StreamConsumedError', 'ContextGatewayError'],
-] as const;
+const classes = Object.values(errors)
+  .map((one) => one as typeof errors.ContextGatewayError)
+  .filter((one) => typeof one === 'function' && one.prototype instanceof errors.ContextGatewayError);
 
-type ErrorName = (typeof classes)[number][number];
+test('the list above has an error of every class', () => {
+  const names = classes.map((one) => one.name).sort();
 
-test('the lists above have every error class', () => {
-  const exported = Object.values(errors)
-    .filter((one) => typeof one === 'function')
-    .filter((one) => one.prototype instanceof errors.ContextGatewayError);
-  const names = exported.map((one) => one.name).sort();
-
-  expect(classes.map(([name]) => name).sort()).toEqual(names);
+  expect(names.length).toBeGreaterThan(15);
   expect([...new Set(all().map((error) => error.constructor.name))].sort()).toEqual(names);
-});
-
-test.each(classes)('%s extends %s', (name, parent) => {
-  expect(Object.getPrototypeOf(byName[name])).toBe(byName[parent]);
 });
 
 test('every error has the name of its class, except an abort, which is an AbortError', () => {
@@ -94,10 +65,9 @@ test('every error has the name of its class, except an abort, which is an AbortE
 
 describe('is', () => {
   test('agrees with instanceof for every pair of class and error', () => {
-    for (const [name] of classes) {
+    for (const one of classes)
       for (const error of all())
-        expect([name, error.name, byName[name].is(error)]).toEqual([name, error.name, error instanceof byName[name]]);
-    }
+        expect([one.name, error.name, one.is(error)]).toEqual([one.name, error.name, error instanceof one]);
   });
 
   test('recognises the errors of a second copy of the package, unlike instanceof', async () => {
@@ -109,7 +79,7 @@ describe('is', () => {
 
     for (const [at, error] of foreign.entries()) {
       expect(error).not.toBeInstanceOf(errors.ContextGatewayError);
-      for (const [name] of classes) expect(byName[name].is(error)).toBe(byName[name].is(own[at]));
+      for (const one of classes) expect(one.is(error)).toBe(one.is(own[at]));
     }
   });
 
@@ -129,30 +99,19 @@ describe('toJSON', () => {
     const { headers: _, body: __, ...shown } = details;
     expect(forms.NotFoundError).toEqual({ name: 'NotFoundError', status: 404, ...shown, retryable: false });
     expect(forms.APITimeoutError).toMatchObject({ kind: 'idle', phase: 'stream', sent: 'yes', retryable: true });
-    expect(forms.RequestValidationError).toMatchObject({
-      issues: [{ path: ['messages', 0, 'content'], message: 'expected string' }],
-    });
-    expect(forms.ClientClosedError).toEqual({
-      name: 'ClientClosedError',
-      message: expect.any(String),
-      retryable: false,
-    });
-  });
-
-  test('has the attempts if there were any', () => {
-    const error = apiError(503, details);
-    const attempts = [{ status: 503, delay: 0, duration: 5 }];
-    addCallDetails(error, { description, redactor, call: { attempts, sent: 'no' } });
-
-    expect(error.toJSON()).toMatchObject({ attempts });
-    expect(error.attempts).toEqual(attempts);
+    const issues = [{ path: ['messages', 0, 'content'], message: 'expected string' }];
+    expect(forms.RequestValidationError).toMatchObject({ issues });
+    const ofEvery = { message: expect.any(String), retryable: false };
+    expect(forms.ClientClosedError).toEqual({ name: 'ClientClosedError', ...ofEvery });
   });
 });
 
-test('body, headers and partial can be read, and appear in no printed form', () => {
+test('attempts are printed; body, headers and partial can be read, and appear in no printed form', () => {
   for (const error of all()) {
-    addCallDetails(error, { description, redactor, call: { attempts: [], sent: 'no' } }, () => partial);
+    const attempts = [{ status: 503, delay: 0, duration: 5 }];
+    addCallDetails(error, { description, redactor, call: { attempts, sent: 'no' } }, () => partial);
     expect(error.partial).toBe(partial);
+    expect([error.attempts, error.toJSON().attempts]).toEqual([attempts, attempts]);
     if (error instanceof errors.APIError) {
       expect(error.body).toEqual({ secret: 'CANARY' });
       expect(error.headers.get('x-a')).toBe('1');

@@ -15,13 +15,10 @@ const issueOf = (value: unknown) => {
   throw new Error('it was encoded');
 };
 
-/** JSON has no -0, so -0 becomes 0. */
-const sameButForZero = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
-
 test('every JSON value survives encoding', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
-      expect(JSON.parse(encodeJson(value))).toEqual(sameButForZero(value));
+      expect(encodeJson(value)).toBe(JSON.stringify(value));
     }),
   );
 });

@@ -5,15 +5,14 @@ afterEach(() => {
   vi.resetModules();
 });
 
+const unsupported = () => {
+  throw new Error('Not supported in the Edge Runtime.');
+};
+
 test.each([
   { setImmediate, because: 'Node' },
   { setImmediate: undefined, because: 'a browser' },
-  {
-    setImmediate: () => {
-      throw new Error('Not supported in the Edge Runtime.');
-    },
-    because: 'an edge function of Next.js',
-  },
+  { setImmediate: unsupported, because: 'an edge function of Next.js' },
 ])('work that takes long pauses for timers: $because', async ({ setImmediate }) => {
   vi.stubGlobal('setImmediate', setImmediate);
   vi.resetModules();

@@ -56,10 +56,7 @@ describe('repeated chunks', () => {
   test.each([
     { because: 'another field is named content', more: { note: { content: 'x' } } },
     { because: 'a nested value would be shared', more: { usage: { total_tokens: 1 } } },
-    {
-      because: 'it has a second choice',
-      more: { choices: [0, 1].map((index) => ({ index, delta: { content: 'x' } })) },
-    },
+    { because: 'it has two choices', more: { choices: [0, 1].map((index) => ({ index, delta: { content: 'x' } })) } },
     { because: 'another value is equal to the content', more: { model: 'x' } },
   ])('an event is not learnt if $because', ({ more }) => {
     const events = ['x', 'y'].map((content) => JSON.stringify(chunk(content, more)));

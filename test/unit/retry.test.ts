@@ -165,20 +165,11 @@ describe('the delay', () => {
     expect(at(1 - Number.EPSILON)).toEqual({ wait: expect.closeTo(longest, 5) });
   });
 
-  test('spreads over the whole range', () => {
-    const random = seededRandom(7);
-    const waits = Array.from({ length: 10_000 }, () => waitOf(nextWait(status(503), facts({ random }))));
-
-    expect(Math.min(...waits)).toBeLessThan(1);
-    expect(Math.max(...waits)).toBeGreaterThan(499);
-    expect(waits.reduce((sum, wait) => sum + wait, 0) / waits.length).toBeCloseTo(250, -1);
-  });
-
   test('is never shorter than the hint, and longer by at most a tenth of it and 1 s', () => {
     fc.assert(
       fc.property(fc.nat(60_000), fc.integer({ min: 1, max: 5 }), fc.integer(), (hint, attempt, seed) => {
         const failure = facts({ attempts: failed(attempt, { status: 429 }), random: seededRandom(seed) });
-        const wait = waitOf(nextWait(status(429, hint), failure));
+        const { wait } = nextWait(status(429, hint), failure) as { wait: number };
 
         expect(wait).toBeGreaterThanOrEqual(hint);
         expect(wait).toBeLessThanOrEqual(Math.max(hint, 500 * 2 ** (attempt - 1)) + Math.min(1_000, hint / 10));
@@ -188,11 +179,6 @@ describe('the delay', () => {
   });
 });
 
-function waitOf(verdict: ReturnType<typeof nextWait>): number {
-  if (verdict.stop !== undefined) throw new Error(verdict.stop);
-  return verdict.wait;
-}
-
 describe('a hint', () => {
   test.each([
     { hint: 60_000, timeLeft: Infinity, verdict: { wait: 60_500 } },
@@ -201,12 +187,9 @@ describe('a hint', () => {
     { hint: 5_000, timeLeft: 5_260, verdict: { wait: 5_250 } },
     { hint: undefined, timeLeft: 259, verdict: { stop: 'no-time-left' } },
     { hint: undefined, timeLeft: -5, verdict: { stop: 'no-time-left' } },
-  ])('a Retry-After of $hint ms with $timeLeft ms left leads to $verdict', ({ hint, timeLeft, verdict }) => {
-    expect(nextWait(status(429, hint), facts({ timeLeft }))).toEqual(verdict);
-  });
-
-  test('is limited by maxRetryAfter', () => {
-    expect(nextWait(status(503, 1_001), facts({ maxRetryAfter: 1_000 }))).toEqual({ stop: 'retry-after-too-long' });
+    { hint: 1_001, maxRetryAfter: 1_000, verdict: { stop: 'retry-after-too-long' } },
+  ])('a Retry-After of $hint ms with $timeLeft ms left leads to $verdict', ({ hint, verdict, ...more }) => {
+    expect(nextWait(status(429, hint), facts(more))).toEqual(verdict);
   });
 });
 
@@ -219,40 +202,6 @@ describe('the retry budget', () => {
     expect(budget.cost(status(503, 5_000), true)).toBe(5);
     expect(budget.cost(status(429), false)).toBe(5);
     expect(budget.cost(status(429, 5_000), true)).toBe(0);
-  });
-
-  test('allows at most 20 retries if the service always fails', () => {
-    const sendsIn = (calls: number, code: number) => {
-      const budget = new RetryBudget();
-      let total = 0;
-      for (let call = 0; call < calls; call += 1) {
-        total += 1;
-        for (let retry = 0; retry < 2 && budget.take(budget.cost(status(code), true)); retry += 1) total += 1;
-      }
-      return total;
-    };
-
-    expect(sendsIn(10_000, 503)).toBe(10_020);
-    expect(sendsIn(10_000, 500)).toBe(10_010);
-  });
-
-  test('allows every retry with 10 % of random 503s, and keeps the amplification below 1.15', () => {
-    const random = seededRandom(1);
-    const budget = new RetryBudget();
-    const cost = budget.cost(status(503), true);
-    let total = 0;
-    for (let call = 0; call < 10_000; call += 1) {
-      let retries = 0;
-      let isRefused = random() < 0.1;
-      for (; isRefused && retries < 2; retries += 1) {
-        expect(budget.take(cost)).toBe(true);
-        isRefused = random() < 0.1;
-      }
-      if (!isRefused) budget.refund(retries * cost);
-      total += 1 + retries;
-    }
-
-    expect(total).toBeLessThan(11_500);
   });
 
   test('is never refilled beyond its size', () => {

@@ -1,14 +1,13 @@
-import { createServer, type Server, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { runInNewContext } from 'node:vm';
 import { MockAgent, ProxyAgent } from 'undici';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { APIConnectionError, ContextClient, GatewayClient, type GatewayClientOptions } from '../../src/index.js';
 import { leaksOf } from '../helpers/leaks.js';
-import { eager, failureOf, KEY, PROMPT, TOKEN } from './world.js';
+import { rawThenEnd } from './behaviours.js';
+import { eager, failureOf, GET, KEY, PROMPT, STREAM, serve, TOKEN } from './world.js';
 
 const baseURL = 'https://service.test';
-const GET = { method: 'GET', path: '/v1/things' } as const;
 const POST = { method: 'POST', path: '/v1/things', body: { text: PROMPT } } as const;
 
 type Fetch = typeof globalThis.fetch;
@@ -169,42 +168,34 @@ describe('the cause of a connection error', () => {
 });
 
 describe('a proxy', () => {
-  const open: { close(): unknown }[] = [];
-  afterEach(() => Promise.all(open.splice(0).map((one) => one.close())));
+  const world = serve();
+  const through = async (url: string) => {
+    const dispatcher = new ProxyAgent(url);
+    const error = await failureOf(gatewayWith({ dispatcher }).request(POST));
+    await dispatcher.close();
+    return error;
+  };
 
-  async function clientThrough(answer: string): Promise<GatewayClient> {
-    const sockets = new Set<Socket>();
-    const server: Server = createServer((socket) => {
-      sockets.add(socket);
-      socket.on('error', () => {}).once('data', () => socket.end(answer));
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const dispatcher = new ProxyAgent(`http://127.0.0.1:${(server.address() as { port: number }).port}`);
-    open.push(server, dispatcher, { close: () => [...sockets].map((socket) => socket.destroy()) });
-    return gatewayWith({ dispatcher });
-  }
+  test('that rejects the tunnel is reported with its status, and the request was not sent', async () => {
+    world.server.answers(rawThenEnd('HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n'));
 
-  test('a proxy that rejects the tunnel is reported with its status, and the request was not sent', async () => {
-    const client = await clientThrough('HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n');
-
-    const error = await failureOf(client.request(POST));
+    const error = await through(world.server.url);
 
     expect(error).toMatchObject({ phase: 'connect', sent: 'no' });
     expect(error.message).toMatch(/through the dispatcher: .*proxy/);
     expect(String(error.cause)).toContain('407');
   });
 
-  test('a proxy that responds with garbage has not forwarded the request', async () => {
-    const error = await failureOf((await clientThrough('no HTTP\r\n\r\n')).request(POST));
+  test('that responds with garbage has not forwarded the request', async () => {
+    world.server.answers(rawThenEnd('no HTTP\r\n\r\n'));
+
+    const error = await through(world.server.url);
 
     expect(error).toMatchObject({ name: 'APIConnectionError', phase: 'connect', sent: 'no' });
   });
 
-  test('a proxy that does not run is not mistaken for the service', async () => {
-    const dispatcher = new ProxyAgent('http://127.0.0.1:1');
-    open.push(dispatcher);
-
-    const error = await failureOf(gatewayWith({ dispatcher }).request(POST));
+  test('that does not run is not mistaken for the service', async () => {
+    const error = await through('http://127.0.0.1:1');
 
     expect(error.message).toContain(`from ${baseURL} through the dispatcher: the connection was refused`);
     expect(String(error.cause)).toContain('127.0.0.1:1');
@@ -228,14 +219,9 @@ describe('a response without a web stream, as from React Native and node-fetch',
     expect(await failureOf(missing)).toMatchObject({ name: 'NotFoundError' });
   });
 
-  test('a response without a web stream is read as a stream, whose chunks come all at once', async () => {
+  test('is read as a stream, whose chunks come all at once', async () => {
     const text = 'data: {"choices":[{"index":0,"delta":{"content":"The"}}]}\n\ndata: [DONE]\n\n';
-    const messages = [{ role: 'user', content: 'hi' }];
-    const stream = await gatewayWith({ fetch: answer(200, text) }).chat.completions.create({
-      model: 'm',
-      messages,
-      stream: true,
-    });
+    const stream = await gatewayWith({ fetch: answer(200, text) }).chat.completions.create(STREAM);
 
     expect((await stream.finalCompletion()).choices[0]?.message.content).toBe('The');
   });

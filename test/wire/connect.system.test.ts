@@ -5,29 +5,24 @@ import { engines } from '../helpers/engines.js';
 import { json } from './behaviours.js';
 import { selfSigned } from './certificate.js';
 import { FaultServer } from './fault-server.js';
-import { eager, failureOf, KEY, serve, until } from './world.js';
-
-const GET = { method: 'GET', path: '/v1/things' } as const;
-const POST = { method: 'POST', path: '/v1/things', body: {} } as const;
+import { eager, failureOf, GET, KEY, POST, serve, until } from './world.js';
 
 describe.each(engines)('$engine', ({ engine, options }) => {
-  test.each([
+  describe.each([
     { certificate: 'is self-signed', tls: selfSigned() },
     { certificate: 'has expired', tls: selfSigned({ days: -2 }) },
     { certificate: 'is for another host', tls: selfSigned({ host: 'other.test' }) },
-  ])('a certificate that $certificate fails the call before anything is sent, without a retry', async ({ tls }) => {
-    const server = await FaultServer.start(tls);
-    server.answers(json({}));
-    const client = new GatewayClient({ ...options, baseURL: server.url, apiKey: KEY }, undefined, eager);
+  ])('a certificate that $certificate', ({ tls }) => {
+    const world = serve(tls);
 
-    const error = await failureOf(client.request(GET));
+    test('fails the call before anything is sent, without a retry', async () => {
+      const error = await failureOf(world.gateway(options).request(GET));
 
-    expect(error).toMatchObject({ name: 'APIConnectionError', phase: 'connect', sent: 'no', retryable: false });
-    expect(error.message).toMatch(/certificate is not trusted/);
-    expect(error.attempts).toHaveLength(1);
-    expect(server.requests).toBe(0);
-    await client.close();
-    await server.close();
+      expect(error).toMatchObject({ name: 'APIConnectionError', phase: 'connect', sent: 'no', retryable: false });
+      expect(error.message).toMatch(/certificate is not trusted/);
+      expect(error.attempts).toHaveLength(1);
+      expect(world.server.requests).toBe(0);
+    });
   });
 
   const world = serve();

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { atLength } from '../helpers/endurance.js';
 import { engines } from '../helpers/engines.js';
 import { eventOf, openStream } from './behaviours.js';
-import { failureOf, serve, until, watched } from './world.js';
+import { failureOf, STREAM, serve, until, watched } from './world.js';
 
 setFlagsFromString('--expose-gc');
 const collect: () => void = runInNewContext('gc');
@@ -21,7 +21,6 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     const runtime = watched();
     const client = world.gateway(options, runtime);
     const shared = new AbortController();
-    const params = { model: 'm', messages: [{ role: 'user', content: 'hi' }], stream: true } as const;
     let left = count;
 
     const worker = async (): Promise<void> => {
@@ -29,7 +28,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
         left -= 1;
         const own = new AbortController();
         const signal = left % 2 === 0 ? own.signal : shared.signal;
-        const stream = await client.chat.completions.create(params, { signal });
+        const stream = await client.chat.completions.create(STREAM, { signal });
         const chunks = stream[Symbol.asyncIterator]();
         await chunks.next();
         if (signal === shared.signal) {

@@ -3,9 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { ContextClient, GatewayClient } from '../../src/index.js';
 import { json } from './behaviours.js';
 import { FaultServer } from './fault-server.js';
-import { eager, failureOf, KEY, serve } from './world.js';
-
-const GET = { method: 'GET', path: '/v1/things' } as const;
+import { eager, failureOf, GET, KEY, serve } from './world.js';
 
 /** A program with these packages beside its bundle, and no others. */
 function installed(packages: Record<string, unknown>): void {

@@ -2,15 +2,13 @@ import { mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { Runtime } from '../../src/base/runtime.js';
 import { GatewayClient } from '../../src/index.js';
 import { engines } from '../helpers/engines.js';
 import { failureOf } from '../helpers/service.js';
 import { eventOf, headOf, json } from './behaviours.js';
 import { atEnd } from './fault-server.js';
-import { KEY, serve, until, watched } from './world.js';
-
-const GET = { method: 'GET', path: '/v1/things' } as const;
-const STREAM = { model: 'm', messages: [{ role: 'user', content: 'hi' }], stream: true } as const;
+import { GET, KEY, STREAM, serve, until, watched } from './world.js';
 
 /** The timeout, deadline or idle time of a call: longer than any test machine needs. */
 const LIMIT = 60_000;
@@ -66,56 +64,40 @@ describe.each(engines)('$engine', ({ options }) => {
     },
   );
 
-  test('a stream whose event arrived in time does not end as idle', async () => {
-    const { runtime, block } = blockable();
-    let first = false;
+  /** Reads a stream of two events, of which the second comes by `act` once the first was read. */
+  async function readText(runtime: Runtime, act: (sendLast: () => void) => unknown): Promise<string> {
+    let text = '';
     world.server.answers(
       atEnd(async ({ socket }) => {
         socket.write(headOf(200, { 'content-type': 'text/event-stream' }) + eventOf('a'));
-        await until(() => first);
-        block(() => socket.write(`${eventOf('b', 'stop')}data: [DONE]\n\n`));
+        await until(() => text === 'a');
+        await act(() => socket.write(`${eventOf('b', 'stop')}data: [DONE]\n\n`));
       }),
     );
     const client = world.gateway({ ...options, streamIdleTimeout: LIMIT }, runtime);
+    for await (const piece of (await client.chat.completions.create(STREAM)).textStream) text += piece;
+    return text;
+  }
 
-    const read: unknown[] = [];
-    for await (const { choices } of await client.chat.completions.create(STREAM)) {
-      first = true;
-      read.push(choices[0]?.delta.content);
-    }
+  test('a stream whose event arrived in time does not end as idle', async () => {
+    const { runtime, block } = blockable();
 
-    expect(read).toEqual(['a', 'b']);
+    expect(await readText(runtime, (sendLast) => block(sendLast))).toBe('ab');
   });
 
   test.each(['goes on', 'ends as idle'])(
     'a stream whose page was frozen for an hour %s by what comes then',
     async (end) => {
       const { runtime, pass } = blockable();
-      let first = false;
-      world.server.answers(
-        atEnd(async ({ socket }) => {
-          socket.write(headOf(200, { 'content-type': 'text/event-stream' }) + eventOf('a'));
-          await until(() => first);
-          pass(60 * LIMIT);
-          await sleep(200); // longer than the events that had arrived need
-          if (end === 'goes on') socket.write(`${eventOf('b', 'stop')}data: [DONE]\n\n`);
-          else pass(LIMIT + 500);
-        }),
-      );
-      const client = world.gateway({ ...options, streamIdleTimeout: LIMIT }, runtime);
+      const read = readText(runtime, async (sendLast) => {
+        pass(60 * LIMIT);
+        await sleep(200); // longer than the events that had arrived need
+        if (end === 'goes on') sendLast();
+        else pass(LIMIT + 500);
+      });
 
-      const read = async (): Promise<string> => {
-        let text = '';
-        for await (const piece of (await client.chat.completions.create(STREAM)).textStream) {
-          text += piece;
-          first = true;
-        }
-        return text;
-      };
-      const seen = await (end === 'goes on' ? read() : failureOf(read()));
-
-      if (end === 'goes on') expect(seen).toBe('ab');
-      else expect(seen).toMatchObject({ name: 'APITimeoutError', kind: 'idle' });
+      if (end === 'goes on') expect(await read).toBe('ab');
+      else expect(await failureOf(read)).toMatchObject({ name: 'APITimeoutError', kind: 'idle' });
     },
   );
 });

@@ -4,9 +4,8 @@ import type { ClientEvent, GatewayClientOptions } from '../../src/index.js';
 import { engines } from '../helpers/engines.js';
 import { answer, type HeaderList, headOf, raw, rawThenReset } from './behaviours.js';
 import { atEnd, type Behaviour } from './fault-server.js';
-import { failureOf, serve, until, watched } from './world.js';
+import { failureOf, GET, serve, until, watched } from './world.js';
 
-const GET = { method: 'GET', path: '/v1/things' } as const;
 const hintOf = (seconds: number, message = 'slow down') =>
   JSON.stringify({ error: { message, type: 'rate_limit_error', retry_after: seconds } });
 

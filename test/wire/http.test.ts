@@ -2,11 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { engines } from '../helpers/engines.js';
 import { settled } from '../helpers/manual-runtime.js';
 import { answer, bytesOf, drip, finAtEnd, headOf, json, raw, rawThenEnd, rawThenReset } from './behaviours.js';
-import { atEnd, atHead, type Behaviour, FaultServer } from './fault-server.js';
-import { failureOf, KEY, serve, until, watched } from './world.js';
+import { atEnd, type Behaviour, FaultServer } from './fault-server.js';
+import { failureOf, GET, KEY, POST, serve, until, watched } from './world.js';
 
-const GET = { method: 'GET', path: '/v1/things' } as const;
-const POST = { method: 'POST', path: '/v1/things', body: {} } as const;
 const OK = bytesOf(200, '{"a":1}');
 
 describe.each(engines)('$engine', ({ engine, options }) => {
@@ -102,20 +100,6 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     await until(() => world.server.used === 0);
     expect(await client.request(GET)).toEqual({ c: 3 });
     expect(world.server.turns.map(({ onConnection }) => onConnection)).toEqual([1, 1]);
-  });
-
-  test('a response that comes before the upload is complete is read', async () => {
-    world.server.answers(
-      atHead(
-        ({ socket }) => void socket.write(bytesOf(413, '{"error":{"message":"too big"}}', { connection: 'close' })),
-      ),
-    );
-    const file = new Blob([new Uint8Array(20 * 1024 * 1024)]);
-
-    const error = await failureOf(world.gateway(once).files.upload({ file, purpose: 'test' }));
-
-    expect(error).toMatchObject({ status: 413 });
-    await until(() => world.server.used === 0);
   });
 
   test('a GET on a kept connection that closes on reuse is retried at once', async () => {

@@ -1,5 +1,3 @@
-import { createServer } from 'node:http';
-import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { ConfigurationError, GatewayClient, RateLimitError, type RateLimiter } from '../../src/index.js';
@@ -8,9 +6,9 @@ import { connectionError } from '../../src/platform/failure.js';
 import { CallTimeouts, LiveCalls } from '../../src/request/timeouts.js';
 import { engines } from '../helpers/engines.js';
 import { manualRuntime } from '../helpers/manual-runtime.js';
-import { eager, failureOf, KEY, until } from './world.js';
-
-const POST = { method: 'POST', path: '/v1/x', body: {} } as const;
+import { bytesOf } from './behaviours.js';
+import { atEnd } from './fault-server.js';
+import { failureOf, KEY, POST, serve, until } from './world.js';
 
 describe('timeouts of a call', () => {
   test('still stop the current work when earlier work that timed out settles late', async () => {
@@ -149,27 +147,26 @@ test('a call with a slow key function respects a retry_after that another call r
   expect((sent[1] as number) - (sent[0] as number)).toBeGreaterThanOrEqual(990);
 });
 
-test.each(engines)(
-  '$engine: bytes after a compressed response do not keep its connection open',
-  async ({ options }) => {
-    const used = new Set<Socket>();
-    const server = createServer(({ socket }, response) => {
-      used.add(socket);
-      socket.once('close', () => used.delete(socket));
-      response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
-      response.write(gzipSync('[]'));
-      const more = setInterval(() => response.write('more'), 5);
-      response.on('close', () => clearInterval(more));
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as { port: number };
-    const given = { ...options, baseURL: `http://127.0.0.1:${port}`, apiKey: KEY, timeout: 3_000 };
-    const gateway = new GatewayClient(given, undefined, eager);
+describe.each(engines)('$engine', ({ options }) => {
+  const world = serve();
 
-    await gateway.presets.list().catch(() => {}); // an engine may reject the trailing bytes
-    await until(() => used.size === 0);
+  test('bytes after a compressed response do not keep its connection open', async () => {
+    const head = { 'content-type': 'application/json', 'content-encoding': 'gzip', 'content-length': 1e6 };
+    world.server.answers(flooding(bytesOf(200, gzipSync('[]'), head)));
 
-    await gateway.close();
-    server.close();
-  },
-);
+    await world
+      .gateway({ ...options, timeout: 3_000 })
+      .presets.list()
+      .catch(() => {}); // an engine may reject the trailing bytes
+
+    await until(() => world.server.used === 0);
+  });
+});
+
+/** Sends these bytes, and more until the connection closes. */
+const flooding = (bytes: Buffer) =>
+  atEnd(({ socket }) => {
+    socket.write(bytes);
+    const more = setInterval(() => socket.write('more'), 5);
+    socket.once('close', () => clearInterval(more));
+  });

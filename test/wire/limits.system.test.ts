@@ -2,10 +2,9 @@ import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } 
 import { describe, expect, test } from 'vitest';
 import { atLength, isTried } from '../helpers/endurance.js';
 import { engines } from '../helpers/engines.js';
-import { answer, flood, headOf, json, raw, rawThenEnd } from './behaviours.js';
-import { failureOf, serve, until } from './world.js';
+import { answer, flood, headOf, raw, rawThenEnd } from './behaviours.js';
+import { failureOf, GET, serve, until } from './world.js';
 
-const GET = { method: 'GET', path: '/v1/things' } as const;
 const MB = 1024 * 1024;
 const CALLS = atLength(300, 1_000);
 const JSON_HEAD = { 'content-type': 'application/json' };
@@ -22,18 +21,6 @@ const bombs = [
 
 describe.each(engines.filter(isTried))('$engine', ({ options }) => {
   const world = serve();
-
-  /** Peak memory growth during a failing call, in bytes. */
-  async function growthOf(call: () => PromiseLike<unknown>): Promise<{ error: Error; growth: number }> {
-    const start = process.memoryUsage.rss();
-    let peak = start;
-    const sampling = setInterval(() => {
-      peak = Math.max(peak, process.memoryUsage.rss());
-    }, 5);
-    const error = await failureOf(call());
-    clearInterval(sampling);
-    return { error, growth: Math.max(peak, process.memoryUsage.rss()) - start };
-  }
 
   test('arguments with 200,000 mistakes are rejected with one issue', async () => {
     const messages = Array(100_000).fill({ role: 1, content: 2 });
@@ -57,11 +44,17 @@ describe.each(engines.filter(isTried))('$engine', ({ options }) => {
   test('a response that grows too large is cut off at the limit, and its connection is closed', async () => {
     world.server.answers(flood(headOf(200, { ...JSON_HEAD, connection: 'close' }), block, 200 * MB));
 
-    const { error, growth } = await growthOf(() => world.gateway(options).request(GET));
+    const start = process.memoryUsage.rss();
+    let peak = start;
+    const sampling = setInterval(() => {
+      peak = Math.max(peak, process.memoryUsage.rss());
+    }, 5);
+    const error = await failureOf(world.gateway(options).request(GET));
+    clearInterval(sampling);
 
     expect(error.name).toBe('ResponseTooLargeError');
     expect(world.server.turns[0]?.socket.bytesWritten).toBeLessThan(60 * MB);
-    expect(growth).toBeLessThan(150 * MB); // includes buffers of the test server, which runs in the same process
+    expect(Math.max(peak, process.memoryUsage.rss()) - start).toBeLessThan(150 * MB); // includes buffers of the test server, which runs in the same process
     await until(() => world.server.used === 0);
   });
 
@@ -70,9 +63,7 @@ describe.each(engines.filter(isTried))('$engine', ({ options }) => {
     async ({ encoding, bomb }) => {
       world.server.answers(answer(200, bomb, { 'content-encoding': encoding }));
 
-      const { error } = await growthOf(() => world.gateway(options).request(GET));
-
-      expect(error.name).toBe('ResponseTooLargeError');
+      expect((await failureOf(world.gateway(options).request(GET))).name).toBe('ResponseTooLargeError');
     },
   );
 
@@ -104,10 +95,7 @@ describe.each(engines.filter(isTried))('$engine', ({ options }) => {
     { encoding: 'br', body: brotliCompressSync('{"a":"ü"}') },
     { encoding: 'deflate, gzip', body: gzipSync(deflateSync('{"a":"ü"}')) },
   ])('$encoding is decoded in successes and in errors', async ({ encoding, body }) => {
-    world.server.answers(
-      answer(200, body, { 'content-encoding': encoding }),
-      answer(400, body, { 'content-encoding': encoding }),
-    );
+    world.server.answers(...[200, 400].map((status) => answer(status, body, { 'content-encoding': encoding })));
     const client = world.gateway(options);
 
     expect(await client.request(GET)).toEqual({ a: 'ü' });
@@ -117,10 +105,7 @@ describe.each(engines.filter(isTried))('$engine', ({ options }) => {
   test.each([
     { damage: 'in its middle', body: corrupted(gzipSync(JSON.stringify({ a: 'x'.repeat(2_000) }))) },
     { damage: 'at its start', body: Buffer.from('this is not gzip') },
-    {
-      damage: 'by truncation',
-      body: gzipSync(JSON.stringify({ a: Math.random().toString(36).repeat(500) })).subarray(0, 60),
-    },
+    { damage: 'by truncation', body: gzipSync(JSON.stringify({ a: 'long'.repeat(500) })).subarray(0, 30) },
   ])('gzip damaged $damage is a retryable error, and is never returned as a response', async ({ body }) => {
     world.server.answers(answer(200, body, { 'content-encoding': 'gzip' }));
 
@@ -131,10 +116,7 @@ describe.each(engines.filter(isTried))('$engine', ({ options }) => {
   });
 
   test('an empty response with a content encoding is an empty response', async () => {
-    world.server.answers(
-      answer(204, '', { 'content-encoding': 'gzip' }),
-      answer(200, '', { 'content-encoding': 'gzip' }),
-    );
+    world.server.answers(...[204, 200].map((status) => answer(status, '', { 'content-encoding': 'gzip' })));
     const client = world.context(options);
 
     expect(await client.unpin('c', 'm')).toBeUndefined();
@@ -142,13 +124,8 @@ describe.each(engines.filter(isTried))('$engine', ({ options }) => {
   });
 
   test('64 kB of an error body are read, and then its connection is closed', async () => {
-    world.server.decides(() =>
-      flood(
-        headOf(400, { 'content-type': 'text/plain', connection: 'close' }),
-        new Uint8Array(64 * 1024).fill(97),
-        50 * MB,
-      ),
-    );
+    const head = headOf(400, { 'content-type': 'text/plain', connection: 'close' });
+    world.server.answers(flood(head, Buffer.alloc(64 * 1024, 'a'), 50 * MB));
 
     const error = await failureOf(world.gateway(options).request(GET));
 
@@ -177,26 +154,11 @@ describe.each(engines.filter(isTried))('$engine', ({ options }) => {
     expect(world.server.connections).toBeLessThanOrEqual(3);
   });
 
-  test('a byte order mark is dropped, and a body is UTF-8 whatever its content type', async () => {
-    world.server.answers(
-      json({ a: 'ü€😀' }, { 'content-type': 'application/json; charset=windows-1252' }),
-      answer(200, '\ufeff{"a":1}'),
-    );
-    const client = world.gateway(options);
-
-    expect(await client.request(GET)).toEqual({ a: 'ü€😀' });
-    expect(await client.request(GET)).toEqual({ a: 1 });
-  });
-
-  test('a body is read correctly however the network splits it', async () => {
+  test('a body is read as UTF-8, whatever its content type says and however the network splits it', async () => {
     const text = JSON.stringify({ a: 'ü€😀'.repeat(20) });
-    const bytes = Buffer.from(text);
-    const chunks = [...bytes].map((byte) =>
-      Buffer.concat([Buffer.from('1\r\n'), Buffer.of(byte), Buffer.from('\r\n')]),
-    );
-    world.server.answers(
-      rawThenEnd(headOf(200, { ...JSON_HEAD, 'transfer-encoding': 'chunked' }), ...chunks, '0\r\n\r\n'),
-    );
+    const chunks = [...Buffer.from(text)].flatMap((byte) => ['1\r\n', Buffer.of(byte), '\r\n']);
+    const head = { 'content-type': 'application/json; charset=windows-1252', 'transfer-encoding': 'chunked' };
+    world.server.answers(rawThenEnd(headOf(200, head), ...chunks, '0\r\n\r\n'));
 
     expect(await world.gateway(options).request(GET)).toEqual(JSON.parse(text));
   });

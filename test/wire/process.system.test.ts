@@ -84,30 +84,18 @@ describe('in a process of its own', () => {
 
   const asked = `{ model: 'm', messages: [{ role: 'user', content: 'hi' }], stream: true }, { streamIdleTimeout: 100 }`;
 
-  test.each(engines.filter(isTried))(
-    'a stream that is read in part and dropped lets the process exit ($engine)',
-    async ({ engine }) => {
-      world.server.answers(openStream(eventOf('a'), eventOf('b')));
-
-      const { output } = await run(
-        `const stream = await client.chat.completions.create(${asked});
+  const leavings = [
+    {
+      what: 'a stream that is read in part and dropped',
+      events: [eventOf('a'), eventOf('b')],
+      program: `const stream = await client.chat.completions.create(${asked});
       await stream[Symbol.asyncIterator]().next();
       console.log('done');`,
-        engine,
-      );
-
-      expect(output).toBe('done\n');
-      await until(() => world.server.used === 0);
     },
-  );
-
-  test.each(engines.filter(isTried))(
-    'a relay whose browser has disconnected lets the process exit ($engine)',
-    async ({ engine }) => {
-      world.server.answers(openStream(eventOf('x'.repeat(20_000)).repeat(500))); // more than the pipe holds
-
-      const { output } = await run(
-        `const { createServer, get: ask } = await import('node:http');
+    {
+      what: 'a relay whose browser has disconnected',
+      events: [eventOf('x'.repeat(20_000)).repeat(500)], // more than the pipe holds
+      program: `const { createServer, get: ask } = await import('node:http');
       const { Readable } = await import('node:stream');
       const relay = createServer(async (_, response) => {
         const stream = await client.chat.completions.create(${asked});
@@ -122,11 +110,14 @@ describe('in a process of its own', () => {
         );
         request.on('error', () => {});
       });`,
-        engine,
-      );
-
-      expect(output).toBe('done\n');
-      await until(() => world.server.used === 0);
     },
-  );
+  ];
+  const rows = engines.filter(isTried).flatMap(({ engine }) => leavings.map((row) => ({ ...row, engine })));
+
+  test.each(rows)('$what lets the process exit ($engine)', async ({ events, program, engine }) => {
+    world.server.answers(openStream(...events));
+
+    expect((await run(program, engine)).output).toBe('done\n');
+    await until(() => world.server.used === 0);
+  });
 });

@@ -5,7 +5,7 @@ import type { Runtime } from '../../src/base/runtime.js';
 import { ContextGatewayError, GatewayClient } from '../../src/index.js';
 import { atLength } from '../helpers/endurance.js';
 import { manualRuntime, seededRandom, settled } from '../helpers/manual-runtime.js';
-import { KEY } from './world.js';
+import { GET, KEY, STREAM } from './world.js';
 
 /** A runtime whose timers fire in the order that the scheduler picks. */
 function scheduledRuntime(scheduler: fc.Scheduler): Runtime & { readonly timers: Set<object> } {
@@ -62,7 +62,7 @@ describe('in any order of events', () => {
         if (given.close) void scheduler.schedule(Promise.resolve(), 'close').then(() => client.close());
 
         const settledAs: string[] = [];
-        const call = (given.streamed ? readStream(client, options) : readJson(client, options)).then(
+        const call = (given.streamed ? readStream(client, options) : client.request(GET, options)).then(
           () => settledAs.push('success'),
           (error: unknown) => {
             expect(error).toBeInstanceOf(ContextGatewayError);
@@ -84,25 +84,13 @@ describe('in any order of events', () => {
     process.off('unhandledRejection', note);
     expect(unhandled).toEqual([]);
     // The schedules must cover every outcome.
-    expect([...outcomes]).toEqual(
-      expect.arrayContaining([
-        'success',
-        'AbortError',
-        'ClientClosedError',
-        'APITimeoutError',
-        'ServiceUnavailableError',
-      ]),
-    );
+    for (const outcome of ['success', 'AbortError', 'ClientClosedError', 'APITimeoutError', 'ServiceUnavailableError'])
+      expect(outcomes).toContain(outcome);
   });
 });
 
-async function readJson(client: GatewayClient, options: object): Promise<void> {
-  await client.request({ method: 'GET', path: '/v1/things' }, options);
-}
-
 async function readStream(client: GatewayClient, options: object): Promise<void> {
-  const params = { model: 'm', messages: [{ role: 'user', content: 'hi' }], stream: true } as const;
-  for await (const _ of await client.chat.completions.create(params, options));
+  for await (const _ of await client.chat.completions.create(STREAM, options));
 }
 
 function answerIn(chunks: number, status: number, streamed: boolean, turn: (what: string) => Promise<void>): Response {
@@ -123,20 +111,17 @@ function answerIn(chunks: number, status: number, streamed: boolean, turn: (what
 }
 
 describe('a sequence of responses', () => {
+  const hint = fc.option(fc.integer({ min: 0, max: 90 }), { nil: undefined });
   const outcome = fc.oneof(
-    fc.record({
-      status: fc.constantFrom(429, 503),
-      hint: fc.option(fc.integer({ min: 0, max: 90 }), { nil: undefined }),
-    }),
-    fc.record({ status: fc.constantFrom(200, 400, 404, 408, 425, 500, 502, 504), hint: fc.constant(undefined) }),
-    fc.record({ status: fc.constant(0), hint: fc.constant(undefined) }), // the connection breaks
+    fc.record({ status: fc.constantFrom(429, 503), hint }),
+    // 0: the connection breaks
+    fc.record({ status: fc.constantFrom(0, 200, 400, 404, 408, 425, 500, 502, 504), hint: fc.constant(undefined) }),
   );
-  const METHODS = ['GET', 'DELETE', 'POST'] as const;
 
   test('leads to the requests of the matrix, none before its retry_after and none past the deadline', async () => {
     const given = fc.record({
       answers: fc.array(outcome, { minLength: 1, maxLength: 7 }),
-      method: fc.constantFrom(...METHODS),
+      method: fc.constantFrom('GET', 'DELETE', 'POST'),
       maxRetries: fc.integer({ min: 0, max: 5 }),
       deadline: fc.option(fc.integer({ min: 20, max: 100_000 }), { nil: undefined }),
       seed: fc.integer(),
@@ -147,14 +132,10 @@ describe('a sequence of responses', () => {
         const runtime = manualRuntime({ random: seededRandom(seed) as () => 0 });
         const sentAt: number[] = [];
         const fetch = async (): Promise<Response> => {
-          const { status, hint } = answers[Math.min(sentAt.length, answers.length - 1)] ?? {
-            status: 200,
-            hint: undefined,
-          };
+          const { status, hint } = answers[sentAt.length] ?? (answers.at(-1) as (typeof answers)[number]);
           sentAt.push(runtime.now());
           if (status === 0) throw new TypeError('fetch failed');
-          const body = { error: { message: 'later', type: 'busy', retry_after: hint } };
-          return Response.json(body, { status });
+          return Response.json({ error: { message: 'later', type: 'busy', retry_after: hint } }, { status });
         };
         const options = { baseURL: 'https://service.test', apiKey: KEY, fetch, maxRetries, deadline, pacing: false };
         const client = new GatewayClient(options, undefined, runtime);
@@ -168,12 +149,10 @@ describe('a sequence of responses', () => {
 
         expect(end).not.toBe('APITimeoutError'); // no delay starts that the deadline would end
         expect(runtime.pending).toBe(0);
-        for (const delay of runtime.delays) expect(delay).toBeLessThanOrEqual(2_147_483_647);
-        for (const delay of runtime.delays) expect(delay).toBeGreaterThanOrEqual(0);
-        const seen = sentAt.map((_, at) => answers[Math.min(at, answers.length - 1)]?.status ?? 200);
-        expect(sentAt.length).toBeLessThanOrEqual(maxRetries + 1);
-        expect(sentAt.length).toBeLessThanOrEqual(mostSends(seen, method));
-        if (deadline === undefined) expect(sentAt.length).toBe(expectedSends(answers, method, maxRetries));
+        expect(runtime.delays.filter((delay) => !(delay >= 0 && delay <= 2_147_483_647))).toEqual([]);
+        const most = expectedSends(answers, method, maxRetries);
+        if (deadline === undefined) expect(sentAt.length).toBe(most);
+        else expect(sentAt.length).toBeLessThanOrEqual(most);
         for (let at = 1; at < sentAt.length; at += 1) {
           const waited = (sentAt[at] ?? 0) - (sentAt[at - 1] ?? 0);
           const hint = (answers[Math.min(at - 1, answers.length - 1)]?.hint ?? 0) * 1_000;
@@ -196,11 +175,9 @@ function mayRepeat(status: number, method: string): number {
   return [408, 500, 502, 504].includes(status) ? 2 : 0;
 }
 
-function expectedSends(
-  answers: { status: number; hint: number | undefined }[],
-  method: string,
-  maxRetries: number,
-): number {
+type Outcome = { status: number; hint: number | undefined };
+
+function expectedSends(answers: Outcome[], method: string, maxRetries: number): number {
   const times = new Map<number, number>();
   for (let sends = 1; ; sends += 1) {
     const answer = answers[Math.min(sends - 1, answers.length - 1)];
@@ -209,9 +186,4 @@ function expectedSends(
     times.set(status, before);
     if (sends > maxRetries || before > mayRepeat(status, method) || (answer?.hint ?? 0) > 60) return sends;
   }
-}
-
-function mostSends(seen: number[], method: string): number {
-  const stop = seen.findIndex((status) => mayRepeat(status, method) === 0);
-  return stop === -1 ? 6 : stop + 1;
 }

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { chatParams } from '../helpers/samples.js';
 import { answer, json } from './behaviours.js';
-import { serve } from './world.js';
+import { GET, serve } from './world.js';
 
 const Native = Promise;
 beforeEach(() => {
@@ -13,7 +13,6 @@ afterEach(() => {
   globalThis.Promise = Native;
 });
 
-const GET = { method: 'GET', path: '/v1/things' } as const;
 const EVENTS = 'data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
 
 const world = serve();

@@ -1,43 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { engines } from '../helpers/engines.js';
-import { answer, json, refused } from './behaviours.js';
-import { failureOf, PROMPT, serve } from './world.js';
-
-const GET = { method: 'GET', path: '/v1/things' } as const;
-const POST = { method: 'POST', path: '/v1/things', body: {} } as const;
+import { answer, json } from './behaviours.js';
+import { failureOf, GET, POST, serve } from './world.js';
 
 describe.each(engines)('$engine', ({ options }) => {
   const world = serve();
-
-  test('a retry sends the same bytes even if the caller changes the arguments meanwhile', async () => {
-    world.server.answers(refused(503), refused(503), answer(200, '{"id":"1"}'));
-    const body = { text: PROMPT };
-    const headers = { 'x-team': 'a' };
-
-    const call = world.gateway(options).request({ ...POST, body }, { headers });
-    body.text = 'something else';
-    headers['x-team'] = 'b';
-    await call;
-
-    expect(world.server.turns.map((turn) => turn.body.toString())).toEqual(Array(3).fill(`{"text":"${PROMPT}"}`));
-    expect(world.server.turns.map((turn) => turn.headers.get('x-team'))).toEqual(['a', 'a', 'a']);
-  });
-
-  test('a call is sent once, however often it is awaited', async () => {
-    world.server.answers(answer(200, '{"id":"1"}'));
-    const call = world.gateway(options).request(POST);
-
-    const [first, second, { data, response }] = await Promise.all([
-      call,
-      call.then((value) => value),
-      call.withResponse(),
-    ]);
-
-    expect(world.server.requests).toBe(1);
-    expect(first).toBe(second);
-    expect(first).toBe(data);
-    expect(response.attempts).toMatchObject([{ status: 200, delay: 0 }]);
-  });
 
   test.each([
     { end: 'its signal', name: 'AbortError' },

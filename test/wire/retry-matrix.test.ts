@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { engines } from '../helpers/engines.js';
 import {
   answer,
-  bytesOf,
   finAtEnd,
   headOf,
   raw,
@@ -38,10 +37,9 @@ const broken: Facts = { name: 'APIConnectionError', sent: 'maybe' };
 const cut: Facts = { name: 'APIConnectionError', sent: 'yes' };
 const unavailable: Facts = { name: 'ServiceUnavailableError' };
 const unreadable: Facts = { name: 'ResponseValidationError' };
-const statuses = (sends: Sends, ...list: number[]): [string, Behaviour, Sends, Facts][] =>
-  list.map((status) => [String(status), answer(status), sends, {}]);
 
-const rows: [kind: string, behaviour: Behaviour, sends: Sends, facts: Facts][] = [
+type Row = [kind: string, behaviour: Behaviour, sends: Sends, facts: Facts];
+const rows: Row[] = [
   // ambiguous: bytes were written, and no status line arrived
   ['reset in the middle of the request', resetAtHead(), UNLESS_EFFECT, broken],
   ['reset after the request', resetAtEnd(), UNLESS_EFFECT, broken],
@@ -58,9 +56,8 @@ const rows: [kind: string, behaviour: Behaviour, sends: Sends, facts: Facts][] =
   ['503 with a message', answer(503, '{"message":"Service Unavailable"}'), UNLESS_EFFECT, unavailable],
   ['503 with half an error', answer(503, '{"error":{"message":"x","type":"y"'), UNLESS_EFFECT, unavailable],
   // other statuses
-  ...statuses(UNLESS_EFFECT, 408, 500, 520, 524, 529),
-  ...statuses([2, 2, 1], 425),
-  ...statuses(NEVER, 302, 400, 409, 501),
+  ...[500, 520, 524, 529].map((status): Row => [String(status), answer(status), UNLESS_EFFECT, {}]),
+  ['400', answer(400), NEVER, {}],
   // the body of a success
   ['reset in a chunked body', rawThenReset(CHUNKED, '5\r\n{"a":\r\n'), UNLESS_EFFECT, cut],
   ['close in a chunked body', rawThenEnd(CHUNKED, '5\r\n{"a":\r\n'), UNLESS_EFFECT, cut],
@@ -118,15 +115,6 @@ describe.each(engines)('$engine', ({ options }) => {
     await Promise.all(calls);
   });
 
-  test('a broken POST is not retried even with an idempotency key', async () => {
-    world.server.answers(resetAtEnd());
-    const client = world.gateway(options);
-
-    await failureOf(client.request({ method: 'POST', path: '/v1/things', body: {} }, { idempotencyKey: 'once' }));
-
-    expect(world.server.requests).toBe(1);
-  });
-
   test.each(OPERATIONS)('a refused connection is tried three times, with sent: no (%s)', async (operation) => {
     const client = world.gateway({ ...options, baseURL: `http://127.0.0.1:${world.server.port}` });
     world.server.stopListening();
@@ -135,11 +123,5 @@ describe.each(engines)('$engine', ({ options }) => {
 
     expect(error).toMatchObject({ name: 'APIConnectionError', phase: 'connect', sent: 'no', retryable: true });
     expect(error.attempts).toHaveLength(3);
-  });
-
-  test('a success after failed attempts is returned normally', async () => {
-    world.server.answers(resetAtEnd(), rawThenEnd(bytesOf(200, '{"a":1}').subarray(0, -3)), answer(200, '{"a":1}'));
-
-    expect(await world.gateway(options).request({ method: 'GET', path: '/v1/things' })).toEqual({ a: 1 });
   });
 });

@@ -6,7 +6,7 @@ import { atLength, isTried } from '../helpers/endurance.js';
 import { engines } from '../helpers/engines.js';
 import { leaksOf } from '../helpers/leaks.js';
 import { answer, eventOf, headOf, rawThenEnd, rawThenReset, resetAtEnd } from './behaviours.js';
-import { failureOf, KEY, PROMPT, serve, TOKEN } from './world.js';
+import { failureOf, GET, KEY, PROMPT, STREAM, serve, TOKEN } from './world.js';
 
 /** Placeholder for the credential of the client under test. */
 const OWN = 'OWN-CREDENTIAL';
@@ -20,27 +20,13 @@ describe.each(engines.filter(isTried))('$engine', ({ options }) => {
     const given = { ...options, maxRetries: 0, onEvent: (event: ClientEvent) => events.push(event) };
     const gateway = world.gateway(given);
     const context = world.context(given);
-    const echo = fc.constantFrom(
-      KEY,
-      `Bearer ${KEY}`,
-      `key ${KEY}!`,
-      OWN,
-      `Bearer ${OWN}`,
-      `token ${OWN}.`,
-      'harmless',
-    );
+    const spelt = [KEY, OWN].flatMap((secret) => [secret, `Bearer ${secret}`, `key ${secret}!`]);
+    const echo = fc.constantFrom(...spelt, 'harmless');
     // A credential that the service repeats is masked. A body is never printed.
     const body = fc.oneof(
       fc.record({ success: fc.constant(false), error: echo }),
-      fc.record({
-        error: fc.record({ message: echo, type: echo, code: echo, param: echo }),
-        prompt: fc.constant(PROMPT),
-      }),
-      fc.record({
-        id: fc.constant(PROMPT),
-        choices: fc.constant(PROMPT),
-        deep: fc.record({ [PROMPT]: fc.constant(KEY) }),
-      }),
+      fc.record({ error: fc.record({ message: echo, type: echo, code: echo, param: echo }) }),
+      fc.constant({ id: PROMPT, choices: PROMPT, deep: { [PROMPT]: KEY } }),
     );
     const refusing = fc
       .record({ status: fc.constantFrom(200, 302, 400, 401, 403, 404, 429, 500, 503), body, id: echo })
@@ -62,10 +48,7 @@ describe.each(engines.filter(isTried))('$engine', ({ options }) => {
     );
     const calls: [secret: string, start: () => PromiseLike<unknown>][] = [
       [KEY, () => gateway.chat.completions.create({ model: 'm', messages })],
-      [
-        KEY,
-        async () => (await gateway.chat.completions.create({ model: 'm', messages, stream: true })).finalCompletion(),
-      ],
+      [KEY, async () => (await gateway.chat.completions.create(STREAM)).finalCompletion()],
       [KEY, () => gateway.integrations.execute('chat', { action: 'post', text: PROMPT })],
       [KEY, () => gateway.files.upload({ file: new TextEncoder().encode(PROMPT), purpose: PROMPT })],
       [TOKEN, () => context.memory.create({ type: 'fact', key: PROMPT, content: PROMPT })],
@@ -96,10 +79,9 @@ describe.each(engines.filter(isTried))('$engine', ({ options }) => {
 
     await fc.assert(
       fc.asyncProperty(said, said, key, async (before, after, [prefix, secret]) => {
-        world.server.answers(
-          answer(400, JSON.stringify({ error: { message: `${before} ${prefix}${secret} ${after}` } })),
-        );
-        const error = await failureOf(world.gateway(options).request({ method: 'GET', path: '/v1/x' }));
+        const message = `${before} ${prefix}${secret} ${after}`;
+        world.server.answers(answer(400, JSON.stringify({ error: { message } })));
+        const error = await failureOf(world.gateway(options).request(GET));
 
         expect(error.message).not.toContain(secret);
         expect(error.message).toContain(`${prefix}***`);
@@ -123,7 +105,7 @@ describe.each(engines.filter(isTried))('$engine', ({ options }) => {
     const startedAt = performance.now();
 
     for (let call = 0; call < 2; call += 1) {
-      const error = await failureOf(client.request({ method: 'GET', path: '/v1/x' }));
+      const error = await failureOf(client.request(GET));
       expect(error.message.length).toBeLessThan(13_000);
       expect(inspect(error)).not.toContain('\u001b[31m');
     }

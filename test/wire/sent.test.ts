@@ -4,9 +4,7 @@ import type { APITimeoutError, ClientEvent } from '../../src/index.js';
 import { engines } from '../helpers/engines.js';
 import { bytesOf, headOf, rawThenEnd, refused, resetAtEnd } from './behaviours.js';
 import { atEnd } from './fault-server.js';
-import { failureOf, serve } from './world.js';
-
-const POST = { method: 'POST', path: '/v1/things', body: {} } as const;
+import { failureOf, POST, serve } from './world.js';
 
 describe.each(engines)('$engine', ({ options }) => {
   const world = serve();

@@ -3,17 +3,15 @@ import { ConfigurationError } from '../../src/index.js';
 import { engines } from '../helpers/engines.js';
 import { answer, eventOf, headOf, raw, rawThenEnd, resetAtEnd } from './behaviours.js';
 import { stall } from './fault-server.js';
-import { failureOf, serve } from './world.js';
+import { failureOf, GET, STREAM, serve } from './world.js';
 
-const GET = { method: 'GET', path: '/v1/things' } as const;
 const EVENTS = { 'content-type': 'text/event-stream', 'x-request-id': 'req_1' };
 
 describe.each(engines)('$engine', ({ options }) => {
   const world = serve();
   const gateway = () => world.gateway({ ...options, maxRetries: 0 });
   async function streamOfMine(): Promise<unknown> {
-    const params = { model: 'm', messages: [{ role: 'user', content: 'hi' }], stream: true } as const;
-    const stream = await gateway().chat.completions.create(params, { streamIdleTimeout: 100 });
+    const stream = await gateway().chat.completions.create(STREAM, { streamIdleTimeout: 100 });
     for await (const _ of stream);
     return undefined;
   }

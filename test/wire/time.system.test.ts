@@ -3,9 +3,8 @@ import { engines } from '../helpers/engines.js';
 import { manualRuntime } from '../helpers/manual-runtime.js';
 import { answer, bytesOf, drip, headOf, raw } from './behaviours.js';
 import { atEnd, stall, type Turn } from './fault-server.js';
-import { failureOf, KEY, serve, watched } from './world.js';
+import { failureOf, GET, KEY, serve, watched } from './world.js';
 
-const GET = { method: 'GET', path: '/v1/things' } as const;
 const LENGTH = headOf(200, { 'content-type': 'application/json', 'content-length': 100 });
 
 describe.each(engines)('$engine', ({ options }) => {

@@ -42,14 +42,12 @@ describe.each(engines.filter(isTried))('$engine', ({ engine, options }) => {
     expect(world.server.turns.filter((turn) => turn.complete || isClosed(turn))).toEqual([]);
   }
 
-  test('a large file is streamed from disk with flat memory, and reports its progress', async () => {
+  test('a large file is streamed from disk with flat memory', async () => {
     const path = await zeros('large', SIZE);
     world.server.answers(json({ id: 'f1' }));
-    const seen: number[] = [];
     const start = process.memoryUsage.rss();
     let peak = start;
-    const onProgress = (sent: number) => {
-      seen.push(sent);
+    const onProgress = () => {
       peak = Math.max(peak, process.memoryUsage.rss());
     };
 
@@ -57,9 +55,6 @@ describe.each(engines.filter(isTried))('$engine', ({ engine, options }) => {
 
     expect(world.server.turns[0]?.bodySize).toBeGreaterThan(SIZE);
     expect(peak - start).toBeLessThan(SIZE); // chunks wait for a collection, which Node 24 does later
-    expect(seen[0]).toBe(0);
-    expect(seen.at(-1)).toBe(SIZE);
-    expect(seen).toEqual([...seen].sort((a, b) => a - b));
   });
 
   test.each([resetAtHead, resetAtEnd])('an upload whose connection breaks is not sent again', async (broken) => {
@@ -138,8 +133,7 @@ describe.each(engines.filter(isTried))('$engine', ({ engine, options }) => {
 
     expect(error).toMatchObject(failed);
     expect(error.message).toContain('changed size while it was being sent');
-    await until(() => world.server.open.size < world.server.connections);
-    expect(world.server.turns.filter(({ complete }) => complete)).toEqual([]);
+    await brokenOff();
   });
 
   test.each([
@@ -239,23 +233,12 @@ describe.each(engines.filter(isTried))('$engine', ({ engine, options }) => {
   });
 
   test('an abort ends a generator after its current read, and then no progress is reported', async () => {
-    let made = 0;
-    let ended = false;
-    async function* endless() {
-      try {
-        for (; ; made += 1) {
-          yield bytes;
-          await new Promise((go) => setTimeout(go, 1));
-        }
-      } finally {
-        ended = true;
-      }
-    }
+    const source = endless(bytes);
     const onProgress = vi.fn();
 
-    await aborted(endless(), () => made > 5, onProgress);
+    await aborted(source.file(), () => source.parts > 5, onProgress);
     const told = onProgress.mock.calls.length;
-    await until(() => ended);
+    await until(() => source.ended);
 
     expect(onProgress).toHaveBeenCalledTimes(told);
   });
@@ -275,48 +258,29 @@ describe.each(engines.filter(isTried))('$engine', ({ engine, options }) => {
   test('a response that comes before the end of an upload is its response, and the source is closed', async () => {
     const early = (status: number, body: string) => atHead(({ socket }) => void socket.write(bytesOf(status, body)));
     world.server.answers(early(200, '{"id":"f1"}'), early(413, '{"message":"large"}'));
-    let ended = false;
-    async function* endless() {
-      try {
-        for (;;) yield new Uint8Array(65_536);
-      } finally {
-        ended = true;
-      }
-    }
+    const source = endless(new Uint8Array(65_536));
     const { file, cancel } = stalling(0);
 
-    expect(await upload(endless())).toEqual({ id: 'f1' });
+    expect(await upload(source.file())).toEqual({ id: 'f1' });
     expect(await failureOf(upload(file))).toMatchObject({ status: 413 });
-    await until(() => ended && cancel.mock.calls.length === 1 && world.server.used === 0);
+    await until(() => source.ended && cancel.mock.calls.length === 1 && world.server.used === 0);
   });
 
   test('a source that yields only empty parts counts as stalled, and is closed', async () => {
     world.server.answers(atEnd(() => {}));
     const time = manualRuntime();
-    let parts = 0;
-    let ended = false;
-    async function* empty() {
-      try {
-        for (;;) {
-          parts += 1;
-          yield new Uint8Array();
-          await new Promise((go) => setTimeout(go, 1));
-        }
-      } finally {
-        ended = true;
-      }
-    }
+    const source = endless(new Uint8Array());
 
     const client = world.gateway({ ...options, maxRetries: 0 }, time);
-    const failure = failureOf(upload({ [Symbol.asyncIterator]: empty }, { timeout: 100 }, client));
-    await until(() => parts > 1);
+    const failure = failureOf(upload({ [Symbol.asyncIterator]: source.file }, { timeout: 100 }, client));
+    await until(() => source.parts > 1);
     await time.advance(60);
-    const before = parts;
-    await until(() => parts > before + 1);
+    const before = source.parts;
+    await until(() => source.parts > before + 1);
     await time.advance(60);
 
     expect(await failure).toMatchObject({ name: 'APITimeoutError', kind: 'attempt' });
-    await until(() => ended);
+    await until(() => source.ended);
   });
 
   const fail = () => {
@@ -368,11 +332,10 @@ describe.each(engines.filter(isTried))('$engine', ({ engine, options }) => {
   });
 
   test.each([
-    ['generator', () => oneShot([bytes])],
-    ['web stream', () => new Blob([bytes]).stream()],
-  ])('a %s that was already read fails the upload, and the form is never completed', async (_, make) => {
+    ['generator', oneShot([bytes])],
+    ['web stream', new Blob([bytes]).stream()],
+  ])('a %s that was already read fails the upload, and the form is never completed', async (_, file) => {
     world.server.answers(json({ id: 'f1' }));
-    const file = make();
     for await (const _ of file as AsyncIterable<unknown>);
 
     const error = await failureOf(upload(file));
@@ -385,13 +348,13 @@ describe.each(engines.filter(isTried))('$engine', ({ engine, options }) => {
   });
 
   test.each([
-    ['Node stream', () => Readable.from([])],
-    ['Blob', () => new Blob([])],
-    ['generator of an empty part', () => oneShot([new Uint8Array()])],
+    ['Node stream', Readable.from([])],
+    ['Blob', new Blob([])],
+    ['generator of an empty part', oneShot([new Uint8Array()])],
   ])('an empty file can be sent as a %s', async (_, file) => {
     world.server.answers(json({ id: 'f1' }));
 
-    await upload(file());
+    await upload(file);
 
     expect(world.server.turns[0]?.body.toString()).toContain('filename="file"');
   });
@@ -406,22 +369,32 @@ describe.each(engines.filter(isTried))('$engine', ({ engine, options }) => {
     expect(world.server.turns[0]?.headers.get('content-length')).toBe(String(world.server.turns[0]?.bodySize));
   });
 
-  test.each(['a"b\r\nc\0', '%22%0A', 'ü €.😀\u2028'])(
-    'the file name %j is written as browsers do',
-    async (filename) => {
-      world.server.answers(json({ id: 'f1' }));
-      const form = new FormData();
-      form.append('file', new File([], filename));
-      const header = /filename="[\s\S]*?"\r\n/;
+  test('a file name is written as browsers do', async () => {
+    world.server.answers(json({ id: 'f1' }));
 
-      await world.gateway(options).files.upload({ file: bytes, purpose: 'test', filename });
+    await world
+      .gateway(options)
+      .files.upload({ file: bytes, purpose: 'test', filename: 'a"\r\n\0%22%0A ü €.😀\u2028' });
 
-      const [written] = header.exec(await new Response(form).text()) ?? [];
-      expect(written).toBeDefined();
-      expect(header.exec(world.server.turns[0]?.body.toString() ?? '')?.[0]).toBe(written);
-    },
-  );
+    expect(world.server.turns[0]?.body.toString()).toContain('filename="a%22%0D%0A\0%22%0A ü €.😀\u2028"\r\n');
+  });
 });
+
+/** A generator of this part without end, the parts it has yielded, and whether it was closed. */
+function endless(part: Uint8Array) {
+  const source = { parts: 0, ended: false, file };
+  async function* file() {
+    try {
+      for (; ; source.parts += 1) {
+        yield part;
+        await new Promise((go) => setTimeout(go, 1));
+      }
+    } finally {
+      source.ended = true;
+    }
+  }
+  return source;
+}
 
 async function* oneShot(parts: unknown[]): AsyncGenerator<unknown> {
   yield* parts;

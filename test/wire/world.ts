@@ -15,6 +15,12 @@ export const KEY = 'svc_sk_canary0123456789abcdef';
 export const TOKEN = 'session-canary-0123456789';
 /** Part of every prompt and file that the tests send. */
 export const PROMPT = 'prompt-canary-0123456789';
+
+export const GET = { method: 'GET', path: '/v1/things' } as const;
+export const POST = { method: 'POST', path: '/v1/things', body: {} } as const;
+/** A question whose reply is a stream. */
+export const STREAM = { model: 'm', messages: [{ role: 'user', content: PROMPT }], stream: true } as const;
+
 const SECRETS = [KEY, KEY.slice('svc_sk_'.length), TOKEN, PROMPT];
 
 /** Real sockets and timers, and the set of pending timers. Its backoff is 0 ms, so that tests do not wait. */

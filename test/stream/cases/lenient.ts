@@ -1,27 +1,26 @@
 import type { ClientEvent } from 'context-gateway';
 import { expect } from 'vitest';
-import { type Bench, readAll, type StreamCase } from '../bench.js';
+import { type Bench, check } from '../bench.js';
 import { chunk, DONE, END, event, finish, RHINE, type Script, send, text } from '../script.js';
 
 const USAGE = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
 
 const events = (...parts: string[]): Script => ({ steps: [send(...parts), END] });
-const typed = (type: string, ...steps: Script['steps']): Script => ({ headers: { 'content-type': type }, steps });
-const facts = (more: object): string => event({ id: 'chatcmpl-1', ...more });
+const typed = (type: string, ...parts: string[]): Script => ({
+  ...events(...parts),
+  headers: { 'content-type': type },
+});
 
 /** The whole reply is read, with this usage. */
 const reads = (usage?: object) => async (bench: Bench) => {
-  const opened = await bench.open();
+  const { stream, text, error } = await bench.read();
 
-  const { text, error } = await readAll(opened);
-
-  expect(error).toBeUndefined();
-  expect(text).toBe('The Rhine.');
-  expect((await opened.finalCompletion()).usage).toEqual(usage);
+  expect([text, error]).toEqual(['The Rhine.', undefined]);
+  expect((await stream.finalCompletion()).usage).toEqual(usage);
 };
 
 const reports = (message: string) => async (bench: Bench) => {
-  const { error } = await readAll(await bench.open());
+  const { error } = await bench.read();
 
   expect(error).toMatchObject({ name: 'StreamError', message: expect.stringContaining(message) });
 };
@@ -35,76 +34,75 @@ const HEARTBEATS = [
 /** Usage that is not whole. */
 const PARTIAL_USAGE = [{}, 'none', { prompt_tokens: 11, total_tokens: 11 }, { ...USAGE, prompt_tokens: 1.5 }];
 
-export const lenientCases: readonly StreamCase[] = [
-  ...HEARTBEATS.map((beat) => ({
-    title: `skips ${JSON.stringify(beat)}`,
-    answers: events(beat, text('The '), beat, text('Rhine.'), finish(), beat, DONE),
-    run: reads(),
-  })),
-  {
-    title: 'skips an event after the last chunk, where [DONE] is missing',
-    answers: events(text('The '), text('Rhine.'), finish(), 'event: end\ndata: {}\n\n'),
-    run: reads(),
-  },
-  {
-    title: 'reports the first skipped event of a stream',
-    answers: events(text('The '), 'event: ping\ndata:\n\n'.repeat(3), text('Rhine.'), finish(), DONE),
-    run: async (bench) => {
+const SAID = text('The ') + text('Rhine.');
+
+export const lenientCases = [
+  ...HEARTBEATS.map((beat) =>
+    check(`skips ${JSON.stringify(beat)}`, events(beat, SAID, beat, finish(), beat, DONE), reads()),
+  ),
+  check(
+    'skips an event after the last chunk, where [DONE] is missing',
+    events(SAID, finish(), 'event: end\ndata: {}\n\n'),
+    reads(),
+  ),
+  check(
+    'reports the first skipped event of a stream',
+    events('event: ping\ndata:\n\n'.repeat(3), SAID, finish(), DONE),
+    async (bench) => {
       const seen: ClientEvent[] = [];
       bench.client.subscribe((one) => seen.push(one));
 
-      await readAll(await bench.open());
+      await bench.read();
 
       expect(seen.filter(({ type }) => type === 'skipped')).toMatchObject([{ event: 'ping' }]);
     },
-  },
-  ...PARTIAL_USAGE.map((usage) => ({
-    title: `reads a stream whose usage is ${JSON.stringify(usage)}`,
-    answers: events(
-      event(chunk([{ index: 0, delta: { content: 'The ' } }], { usage })),
-      event(chunk([{ index: 0, delta: { content: 'Rhine.' } }], { usage })),
-      event(chunk([{ index: 0, delta: {}, finish_reason: 'stop' }], { usage })),
-      DONE,
+  ),
+  ...PARTIAL_USAGE.map((usage) =>
+    check(
+      `reads a stream whose usage is ${JSON.stringify(usage)}`,
+      events(SAID, event(chunk([], { usage })), event(chunk([], { usage })), finish(), DONE),
+      reads(),
     ),
-    run: reads(),
-  })),
-  ...[{}, { choices: null }, { choices: [] }].map((more) => ({
-    title: `reads usage beside ${JSON.stringify(more)}`,
-    answers: events(text('The '), text('Rhine.'), finish(), facts({ ...more, usage: USAGE }), DONE),
-    run: reads(USAGE),
-  })),
-  ...[{ delta: null }, {}, { index: null, delta: {} }].map((choice) => ({
-    title: `reads a last chunk whose choice is ${JSON.stringify(choice)}`,
-    answers: events(
-      ...[text('The '), text('Rhine.')],
-      event(chunk([{ index: 0, ...choice, finish_reason: 'stop' }])),
-      DONE,
+  ),
+  ...[{}, { choices: null }, { choices: [] }].map((more) =>
+    check(
+      `reads usage beside ${JSON.stringify(more)}`,
+      events(SAID, finish(), event({ id: 'chatcmpl-1', ...more, usage: USAGE }), DONE),
+      reads(USAGE),
     ),
-    run: reads(),
-  })),
+  ),
+  ...[{ delta: null }, {}, { index: null, delta: {} }].map((choice) =>
+    check(
+      `reads a last chunk whose choice is ${JSON.stringify(choice)}`,
+      events(SAID, event(chunk([{ index: 0, ...choice, finish_reason: 'stop' }])), DONE),
+      reads(),
+    ),
+  ),
   ...[
     ...['application/octet-stream', 'text/plain; charset=utf-8', 'application/json', 'text/html'],
     ...['text/event-stream;', 'text/event-stream, text/event-stream', 'Text/Event-Stream'],
-  ].map((type) => ({ title: `reads events labelled ${type}`, answers: typed(type, send(RHINE), END), run: reads() })),
-  ...[': hello\n\n', '\n\n', 'event: message\n', 'id: 1\n', 'retry: 10\n\n'].map((start) => ({
-    title: `reads events labelled text/plain that begin with ${JSON.stringify(start)}`,
-    answers: typed('text/plain', send(start), send(RHINE), END),
-    run: reads(),
-  })),
+  ].map((type) => check(`reads events labelled ${type}`, typed(type, RHINE), reads())),
+  ...[': hello\n\n', '\n\n', 'event: message\n', 'id: 1\n', 'retry: 10\n\n'].map((start) =>
+    check(
+      `reads events labelled text/plain that begin with ${JSON.stringify(start)}`,
+      typed('text/plain', start, RHINE),
+      reads(),
+    ),
+  ),
   ...[
     { error: 'The model is busy.' },
     { error: { message: 'The model is busy.' } },
     { message: 'The model is busy.', code: 503 },
   ].flatMap((error) => [
-    {
-      title: `throws the error that an event reports: ${JSON.stringify(error)}`,
-      answers: events(text('The '), event(error), DONE),
-      run: reports('The model is busy'),
-    },
-    {
-      title: `throws the error that a line of its own reports: ${JSON.stringify(error)}`,
-      answers: events(text('The '), `${JSON.stringify(error)}\n\n`),
-      run: reports('The model is busy'),
-    },
+    check(
+      `throws the error that an event reports: ${JSON.stringify(error)}`,
+      events(text('The '), event(error), DONE),
+      reports('The model is busy'),
+    ),
+    check(
+      `throws the error that a line of its own reports: ${JSON.stringify(error)}`,
+      events(text('The '), `${JSON.stringify(error)}\n\n`),
+      reports('The model is busy'),
+    ),
   ]),
 ];
