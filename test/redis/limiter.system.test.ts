@@ -38,11 +38,29 @@ beforeEach(() => {
   account += 1;
 });
 
+/** The scripts that Redis has run. */
+let scripts = 0;
+
+/** A client that counts the scripts it has run. */
+function counting<T extends RedisClient>(client: T): T {
+  const methods = client as unknown as Record<string, ((...args: unknown[]) => Promise<unknown>) | undefined>;
+  for (const name of ['eval', 'evalsha', 'evalSha', 'customCommand']) {
+    const run = methods[name]?.bind(client);
+    if (run === undefined) continue;
+    methods[name] = async (...args) => {
+      const result = await run(...args);
+      scripts += 1;
+      return result;
+    };
+  }
+  return client;
+}
+
 /** A client that is closed at the end of the file. */
 function clientOf(library: ClientName, { port } = server): RedisClient {
   const { client, close } = openClient(library, port);
   opened.push(close);
-  return client;
+  return counting(client);
 }
 
 const limiterOf = (options: Partial<RedisLimiterOptions> = {}): RateLimiter =>
@@ -72,8 +90,14 @@ async function admittedAtOnce(limiter: RateLimiter, count: number, bucket = 'gat
 async function answer(limiter: RateLimiter, observed: RateLimitObservation, bucket = 'gateway'): Promise<void> {
   const permit = await limiter.acquire(bucket);
   await permit.ready;
-  permit.release({ rejected: false, ...observed });
-  await sleep(60);
+  await recorded(() => permit.release({ rejected: false, ...observed }));
+}
+
+/** Does something that Redis is told of, and waits until it was told. */
+async function recorded(act: () => void): Promise<void> {
+  const before = scripts;
+  act();
+  await vi.waitFor(() => expect(scripts).toBeGreaterThan(before), PATIENT);
 }
 
 const window = (remaining: number, resetAfter = 60_000) => ({ limit: 100, remaining, resetAfter });
@@ -95,10 +119,10 @@ describe.skipIf(missing)('limiters that share a limit', () => {
 
   test('share what one of them has learnt, with a client of @valkey/valkey-glide', async () => {
     Logger.init('off'); // it prints that Redis does not know the script
-    const client = await GlideClient.createClient({ addresses: [{ host: '127.0.0.1', port: server.port }] });
-    opened.push(() => client.close());
-    await client.scriptFlush();
-    const [first, second] = [limiterOf({ client }), limiterOf()];
+    const glide = await GlideClient.createClient({ addresses: [{ host: '127.0.0.1', port: server.port }] });
+    opened.push(() => glide.close());
+    await glide.scriptFlush();
+    const [first, second] = [limiterOf({ client: counting(glide) }), limiterOf()];
     await answer(first, window(10));
 
     expect(await admittedAtOnce(second, 8)).toBe(8);
@@ -143,8 +167,7 @@ describe.skipIf(missing)('limiters that share a limit', () => {
     const [first, second] = [limiterOf(), limiterOf()];
     const permit = await first.acquire('gateway');
     permit.hold?.();
-    permit.release({ rejected: true, retryAfter: 60_000 });
-    await sleep(60);
+    await recorded(() => permit.release({ rejected: true, retryAfter: 60_000 }));
 
     expect(await admittedAtOnce(second, 1)).toBe(0);
   });
@@ -184,14 +207,16 @@ describe.skipIf(missing)('if Redis fails', () => {
     await Promise.all(calls.map(({ answered }) => answered));
     expect(events).toEqual(['unavailable']);
     expect(admitted()).toBeLessThan(20); // a few at a time
-    for (let round = 0; round < 3; round += 1) {
+    const release = () => {
       for (const { call } of calls) {
         if (call.admitted) call.permit?.release();
         if (call.admitted) call.permit = undefined; // released once
       }
-      await sleep(250);
-    }
-    expect(admitted()).toBe(20); // half of the remaining calls
+      expect(admitted()).toBe(20); // half of the remaining calls
+    };
+    await vi.waitFor(release, PATIENT);
+    await sleep(250);
+    release();
 
     await own.start();
     for (let tries = 0; events.length === 1 && tries < 100; tries += 1) {
@@ -217,9 +242,11 @@ describe.skipIf(missing)('if Redis fails', () => {
   test('a 429 that Redis missed is recorded once it responds again', async () => {
     const redis = clientOf('ioredis') as Redis;
     let isGone = false;
+    let missed = 0;
     const client = {
       eval: redis.eval.bind(redis),
       evalsha: async (...args: Parameters<typeof redis.evalsha>) => {
+        if (isGone) missed += 1;
         if (isGone) throw new Error('gone');
         return redis.evalsha(...args);
       },
@@ -230,7 +257,7 @@ describe.skipIf(missing)('if Redis fails', () => {
 
     isGone = true;
     permit.release({ rejected: true, retryAfter: 60_000 });
-    await sleep(60);
+    await vi.waitFor(() => expect(missed).toBeGreaterThan(0), PATIENT);
     isGone = false;
 
     expect(await admittedAtOnce(first, 1)).toBe(0);

@@ -6,7 +6,7 @@ export const MEGABYTE = 1024 * 1024;
 export { PARAMS } from './script.js';
 
 setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
+export const collectGarbage = runInNewContext('gc') as () => void;
 
 /** Bytes in use: the heap, and array buffers outside of it. */
 export function memory(): number {
