@@ -2,8 +2,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '../scripts/free-port.js';
 import { runWell } from './child.js';
 import { install } from './package-file.js';
 import { checkPlain, newProject } from './projects.js';
@@ -100,13 +100,4 @@ function codeOf(name, mark = '') {
   const found = codes.find(([, code, title]) => title === name && code.includes(mark));
   if (found === undefined) throw new Error(`the guide has no ${name} with ${mark}`);
   return found[1];
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -1,6 +1,6 @@
 /** Builds, starts and calls the emulator's container: `node scripts/container.js`. Does nothing without a docker daemon. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { createServer } from 'node:net';
+import { freePort } from './free-port.js';
 
 const DOCKERFILE = 'emulator/Dockerfile';
 const TOKEN = 'token-of-the-check';
@@ -59,13 +59,4 @@ function inDocker() {
       docker('rmi', '--force', image);
     },
   };
-}
-
-function freePort() {
-  return new Promise((settle) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => settle(port));
-    });
-  });
 }

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { freePort } from '../../scripts/free-port.js';
 import { builtFile } from '../../test/helpers/programs.js';
 import { dataDirectory } from './support.js';
 
@@ -40,12 +40,3 @@ test.skipIf(process.platform === 'win32')('the GitHub Action starts the emulator
   expect(response.status).toBe(200);
   process.kill(Number(readFileSync(join(folder, 'pid'), 'utf8')), 'SIGINT');
 });
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
-}

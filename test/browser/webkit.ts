@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
-import { createServer } from 'node:net';
 import type { Readable } from 'node:stream';
+import { freePort } from '../../scripts/free-port.js';
 import type { TestBrowser, TestPage } from './launch.js';
 
 const DRIVER = '/usr/bin/WebKitWebDriver';
@@ -95,14 +95,6 @@ async function openDriver(display: string) {
     if (tries === 100) throw new Error('WebKitWebDriver did not start within 10 s');
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 function stop(child: ChildProcess): void {

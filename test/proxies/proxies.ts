@@ -2,10 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../../scripts/free-port.js';
 
 const KINDS = [
   /** A minimal configuration, without limits that a slow machine would reach. */
@@ -210,24 +211,6 @@ function isExecutable(path: string): boolean {
     return true;
   } catch {
     return false;
-  }
-}
-
-/** Each process starts at another port below the ephemeral range, so that two never try the same one at once. */
-let nextPort = 15_000 + (process.pid % 800) * 20;
-
-/** A port that nothing listens on. */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = nextPort++;
-    const server = createServer();
-    const isFree = await new Promise((resolve) => {
-      server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true));
-    });
-    if (!isFree) continue;
-    server.close();
-    await once(server, 'close');
-    return port;
   }
 }
 

@@ -4,6 +4,7 @@ import { accessSync, constants } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../../scripts/free-port.js';
 
 /** The program: Debian's `redis-server`, or `valkey-server`. */
 const BINARY = ['redis-server', 'valkey-server'].map(pathOf).find((path) => path !== undefined);
@@ -76,15 +77,6 @@ export async function distant(target: number, latency: number): Promise<{ port: 
     server.close();
   };
   return { port, close };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as { port: number }; // it listens on a port
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 async function isOpen(port: number): Promise<boolean> {
