@@ -53,6 +53,12 @@ export async function loadConversation(id: string, as: Source): Promise<void> {
   drafts.value = [...messagesOf(conversation, as).map(draft), last];
 }
 
+/** Opens a conversation, unless it is open already. */
+export async function openConversation(id: string): Promise<void> {
+  if (id !== conversationId.value) return loadConversation(id, source.value);
+  choices += 1; // another one may still be loading
+}
+
 /** Leaves the conversation, but keeps the question. */
 export function leaveConversation(): void {
   choices += 1;

@@ -29,6 +29,7 @@ import {
   loadConversation,
   maxTokens,
   model,
+  openConversation,
   run,
   type Source,
   sent,
@@ -76,7 +77,7 @@ function FromConversation() {
   useEffect(() => {
     if (asked === '') return;
     setOpen(false);
-    if (asked !== conversationId.value) void act(() => loadConversation(asked, source.value));
+    void act(() => openConversation(asked));
   }, [asked]);
   const leave = (): void => {
     leaveConversation();
