@@ -46,6 +46,14 @@ describe('references', () => {
     ]);
   });
 
+  test('have at most 300 characters', () => {
+    const path = `src/${'a'.repeat(293)}.ts`;
+
+    const found = runSync(findReferences(`See ${path} and x${path} there.`)).map(({ value }) => value);
+
+    expect(found).toEqual([path]);
+  });
+
   test('are labelled with the words before them, or else after them', () => {
     const labelIn = (text: string) => runSync(findReferences(text))[0]?.label;
 

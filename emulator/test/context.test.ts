@@ -25,6 +25,12 @@ describe('the context of a conversation', () => {
     expect(metadata.preservationRatio).toBe(1);
   });
 
+  test('has four tokens for each message besides those of its text', async () => {
+    const { context } = talk(['one', 'two'].map((id) => ({ id, role: 'user', content: 'Hello' })));
+
+    expect((await context()).metadata.totalTokens).toBe(10);
+  });
+
   test('has an empty summary and all tokens before any compaction', async () => {
     const { context } = talk();
 

@@ -21,6 +21,7 @@ test.each<{ options: unknown; says: string }>([
   { options: { strict: 'yes' }, says: 'strict: expected true or false, got "yes"' },
   { options: { plan: { id: 'own' } }, says: 'plan.gatewayAccess: expected true or false' },
   { options: { seed: 5n }, says: 'seed: ' },
+  { options: { publishableEndpoints: ['GET /v9/nothing'] }, says: 'unknown endpoint GET /v9/nothing' },
   { options: { now: 'once' }, says: 'now: not a time from 1970 to 9999, such as 2026-01-15T10:00:00Z, got "once"' },
 ])('$options is refused with the name of the option and what it may be', ({ options, says }) => {
   const create = (): unknown => createEmulator(options as EmulatorOptions);

@@ -41,6 +41,8 @@ describe('the state', () => {
     expect(put.status).toBe(200);
     expect((await plane(other)('GET', '/state')).body).toEqual(state);
     expect(other.apiKeys.secret).toBe(one.apiKeys.secret);
+    expect(other.conversations.receipts('talk')).toHaveLength(2);
+    expect(other.conversations.receipts('talk')).toEqual(one.conversations.receipts('talk'));
     expect([...(other.files.content(one.files.list()[0]?.id ?? '') ?? [])]).toEqual([0, 255, 1, 254]);
     const next = (emulator: typeof one) => callsTo(emulator).context('POST', '/api/memory', MEMORY);
     expect((await next(other)).body).toEqual((await next(one)).body);

@@ -94,6 +94,7 @@ describe('a response that breaks the documented schema', () => {
     [retrieve, contextAnswer(), ['context', 'rollingSummary', 'version'], 1.5],
     [retrieve, contextAnswer(), ['context', 'rollingSummary', 'lastUpdated'], 'CANARY'],
     [retrieve, contextAnswer(), ['context', 'metadata', 'compressedTokens'], -77_777],
+    [retrieve, contextAnswer(), ['context', 'metadata', 'lastCompactionAt'], 'CANARY'],
     [retrieve, contextAnswer(), ['success'], 'true'],
     [create, completion(), ['usage', 'total_tokens'], 2 ** 53],
     [usage, usageReport(), ['breakdown_by_model', 'atlas-small'], '77777'],
@@ -281,6 +282,15 @@ describe('a 2xx body that reports an error', () => {
       expect(error).toMatchObject({ name: 'APIError', status: 200, body });
       expect(String(error)).toContain('no such thing');
     }
+  });
+
+  test('a body announced at the limit of 32 MB is read, and one byte more is not', async () => {
+    const limit = 32 * 1024 * 1024;
+    const announced = (size: number) => json(usageReport(), { headers: { 'content-length': String(size) } });
+    answers(announced(limit), announced(limit + 1));
+
+    expect(await usage()).toEqual(usageReport());
+    await expect(usage()).rejects.toMatchObject({ name: 'ResponseTooLargeError' });
   });
 
   test('does not count on success: true if the status is 500', async () => {

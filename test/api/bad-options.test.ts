@@ -44,6 +44,7 @@ describe('credentials', () => {
     { value: 'CANARY\n', hint: /trim it/ },
     { value: 'CANARY\r\nx: y', hint: /line breaks or non-ASCII characters/ },
     { value: 'CAN ARY', hint: /spaces/ },
+    { value: 'CAN\0ARY', hint: /no credential does/ },
     { value: 'CANARYé', hint: /non-ASCII/ },
     { value: '', hint: /is empty\. Pass \{ (apiKey|sessionToken): … \} .*, or set CONTEXT_GATEWAY_/ },
     { value: '   ', hint: /is empty\. Pass/ },
@@ -62,7 +63,7 @@ describe('credentials', () => {
       expect(error).toBeInstanceOf(ConfigurationError);
       expect(String(error)).toMatch(hint);
       expect(String(error)).toMatch(/apiKey|sessionToken/);
-      expect(leaksOf(error, ['CANARY', 'CAN ARY'])).toEqual([]);
+      expect(leaksOf(error, ['CANARY', 'CAN ARY', 'CAN\\x00ARY'])).toEqual([]);
     }
   });
 

@@ -11,6 +11,12 @@ const ID = 'CANARY-ID-77aa';
 const SECRETS = [KEY, TOKEN, PROMPT, ANSWER, KEY.slice(7), TOKEN.slice(8)];
 const params = { model: 'atlas-small', messages: [{ role: 'user', content: PROMPT }] };
 
+test('leaksOf finds a leak in a field, a hidden field and a cause', () => {
+  const hidden = Object.defineProperty({}, 'hidden', { value: KEY, enumerable: false });
+  const nested = new Error('outer', { cause: new Error('inner', { cause: { authorization: KEY } }) });
+  for (const leaky of [{ key: KEY }, hidden, nested]) expect(leaksOf(leaky, [KEY])).not.toEqual([]);
+});
+
 test('leak surface 1: a client shows no credential however it is printed', async () => {
   const fetch = async () => Response.json(completion());
   const clients = [

@@ -59,7 +59,11 @@ const BAD: readonly [bug: string, run: BadRun, ...broken: string[]][] = [
   ['a hint is not read', { ledger: { slack: [3, -20] } }, 'I6'],
   ['an error of undici is thrown', with1({ end: 'foreign' }), 'I7'],
   ['a rejection is not handled', { report: { unhandled: ['unhandledRejection: x'] } }, 'I8'],
-  ['a timer is left', { report: { timers: 1 } }, 'I9'],
+  ...['timers', 'listeners', 'hanging', 'connectionsClosed'].map((what): (typeof BAD)[number] => [
+    `${what} are left`,
+    { report: { [what]: 1 } },
+    'I9',
+  ]),
   ['the process does not end', { lingered: 1_050 }, 'I9'],
   ['the heap grows', { report: { memory: { start: 1, peak: 2, heapStart: 0, heapEnd: 20 * MB } } }, 'I10'],
   ['bodies are held', { report: { memory: { start: 0, peak: 200 * MB, heapStart: 1, heapEnd: 2 } } }, 'I10'],

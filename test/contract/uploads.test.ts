@@ -101,6 +101,20 @@ describe.each(engines)('uploads through $engine', ({ options }) => {
     },
   );
 
+  test('a file that shrinks during the upload is not stored', async () => {
+    const shrinking = join(folder, 'shrinking.bin');
+    writeFileSync(shrinking, bytes);
+    const apiKey = async () => {
+      writeFileSync(shrinking, bytes.subarray(0, 1_000));
+      return world.emulator.apiKeys.secret;
+    };
+
+    const error = await failureOf(world.gateway({ apiKey }).files.upload({ file: { path: shrinking }, purpose: 'p' }));
+
+    expect(error).toMatchObject({ name: 'APIConnectionError', sent: 'maybe', retryable: false });
+    expect(stored()).toEqual([]);
+  });
+
   test('any purpose and content arrive unchanged', async () => {
     const gateway = world.gateway({ pacing: false });
     const text = fc.oneof(

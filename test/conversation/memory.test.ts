@@ -187,6 +187,7 @@ describe('a search in the messages of a conversation', () => {
     expect(found[0]).toBe(40);
     expect(new Set(found).size).toBe(found.length);
     expect(excerptOf(long, 'deadline of the export', 1000)).toContain('six in the morning');
+    expect(excerptOf(long, 'nothing of it', 1000)).toContain('Paragraph 0 ');
   });
 
   test('forgets what is replaced', () => {

@@ -6,6 +6,16 @@ import { decision, pin, summary } from './samples.js';
 import { cannedContext, chatWorld, smallTalk } from './world.js';
 
 describe('a turn', () => {
+  test('that cannot fit fails before anything is stored or sent', async () => {
+    const world = chatWorld();
+    cannedContext(world, { pins: [pin('pinned '.repeat(2000))] });
+
+    const error = await failureOf(world.open({ contextWindow: 1000 }).send('Hello?'));
+
+    expect(error).toMatchObject({ name: 'ContextBudgetError' });
+    expect([await world.stored(), world.count('chat')]).toEqual([[], 0]);
+  });
+
   test('streams its reply in pieces, and the next turn includes it', async () => {
     const world = chatWorld();
     world.emulator.chat.on('harbour', 'It opens at six.');

@@ -52,6 +52,7 @@ describe('Retry-After', () => {
   test.each([
     { headers: { 'retry-after-ms': '250.5', 'retry-after': 'x' }, ms: 251 },
     { headers: { 'retry-after-ms': '1500', 'retry-after': '1' }, ms: 1_500 },
+    { headers: { 'retry-after-ms': '250', 'retry-after': '1' }, ms: 1_000 },
     { headers: { 'retry-after-ms': 'soon' }, ms: undefined },
   ])('of $headers, the longest is $ms ms', ({ headers, ms }) => {
     expect(hintOf({ ...headers, date: DATE })).toBe(ms);

@@ -188,9 +188,12 @@ describe('a hint', () => {
     { hint: undefined, timeLeft: 259, verdict: { stop: 'no-time-left' } },
     { hint: undefined, timeLeft: -5, verdict: { stop: 'no-time-left' } },
     { hint: 1_001, maxRetryAfter: 1_000, verdict: { stop: 'retry-after-too-long' } },
-  ])('a Retry-After of $hint ms with $timeLeft ms left leads to $verdict', ({ hint, verdict, ...more }) => {
-    expect(nextWait(status(429, hint), facts(more))).toEqual(verdict);
-  });
+  ])(
+    '$hint ms, with $timeLeft ms left and a maxRetryAfter of $maxRetryAfter ms, leads to $verdict',
+    ({ hint, verdict, ...more }) => {
+      expect(nextWait(status(429, hint), facts(more))).toEqual(verdict);
+    },
+  );
 });
 
 describe('the retry budget', () => {

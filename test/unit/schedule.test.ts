@@ -112,20 +112,26 @@ describe('a call on a manual clock', () => {
     expect(sentAt).toEqual([0, 45_000]);
   });
 
-  test('waits up to maxRetryAfter for a limiter without an expected wait, and then releases its permit', async () => {
-    const release = vi.fn();
-    const pacing = { acquire: () => ({ ready: new Promise<void>(() => {}), release }) };
-    const { client, runtime, sentAt } = clientFor([{ status: 200 }], { pacing, maxRetryAfter: 5_000 });
-    const call = failureOf(client.integrations.list());
+  test.each([
+    { expectedWait: undefined, most: 5_000 },
+    { expectedWait: 7_000, most: 7_000 }, // a reset has whole seconds, so two more are allowed
+  ])(
+    'waits $most ms for a limiter that expects $expectedWait, and releases its permit',
+    async ({ expectedWait, most }) => {
+      const release = vi.fn();
+      const pacing = { acquire: () => ({ ready: new Promise<void>(() => {}), expectedWait, release }) };
+      const { client, runtime, sentAt } = clientFor([{ status: 200 }], { pacing, maxRetryAfter: 5_000 });
+      const call = failureOf(client.integrations.list());
 
-    await runtime.advance(4_999);
-    expect(release).not.toHaveBeenCalled();
-    await runtime.advance(1);
+      await runtime.advance(most - 1);
+      expect(release).not.toHaveBeenCalled();
+      await runtime.advance(1);
 
-    expect(await call).toMatchObject({ name: 'RateLimitError', retryAfter: undefined });
-    expect(release.mock.calls).toEqual([[]]);
-    expect(sentAt).toEqual([]);
-  });
+      expect(await call).toMatchObject({ name: 'RateLimitError', retryAfter: undefined });
+      expect(release.mock.calls).toEqual([[]]);
+      expect(sentAt).toEqual([]);
+    },
+  );
 
   test('does not count an async limiter that admits it as queued, even with maxRetryAfter 0', async () => {
     const events: string[] = [];

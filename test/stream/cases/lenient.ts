@@ -60,7 +60,7 @@ export const lenientCases = [
   ...PARTIAL_USAGE.map((usage) =>
     check(
       `reads a stream whose usage is ${JSON.stringify(usage)}`,
-      events(SAID, event(chunk([], { usage })), event(chunk([], { usage })), finish(), DONE),
+      events(event(chunk([{ index: 0, delta: { content: 'The Rhine.' } }], { usage })), finish(), DONE),
       reads(),
     ),
   ),
