@@ -6,10 +6,10 @@ import { observedWorld } from './world.js';
 const messages = [{ role: 'user', content: 'The harbour opens at six. When does the harbour open?' }];
 
 test('the Grafana dashboard asks only for metrics and labels that arrive at a collector', async () => {
-  const { receiver, emulator, gateway, flush, close } = await observedWorld();
+  const pacing = { acquire: () => ({ ready: Promise.resolve(), release: () => {} }) }; // every request is queued
+  const { receiver, emulator, gateway, flush, close } = await observedWorld({ pacing });
   emulator.faults.add({ respond: { status: 503 } }); // a retry
   await gateway.presets.list();
-  emulator.faults.add({ respond: { status: 429, retryAfter: 0.01 } }); // a wait in the queue
   await gateway.chat.completions.create({ model: 'atlas-small', messages });
   await (await gateway.chat.completions.create({ model: 'atlas-small', messages, stream: true })).finalCompletion();
   await gateway.presets.execute('no-such-preset', { input: 'Hello', model: 'atlas-small' }).catch(() => {});

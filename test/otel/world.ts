@@ -4,13 +4,21 @@ import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import { BasicTracerProvider, type Sampler, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
-import { GatewayClient } from 'context-gateway';
+import { GatewayClient, type RateLimiter } from 'context-gateway';
 import { observe } from 'context-gateway/otel';
 import { createEmulator, type EmulatorOptions } from 'context-gateway-emulator';
 import { startReceiver } from './receiver.js';
 
 /** The emulator, an observed client, the OpenTelemetry SDK and a collector. */
-export async function observedWorld({ sampler, ...options }: { emulator?: EmulatorOptions; sampler?: Sampler } = {}) {
+export async function observedWorld({
+  sampler,
+  pacing = true,
+  ...options
+}: {
+  emulator?: EmulatorOptions;
+  sampler?: Sampler;
+  pacing?: boolean | RateLimiter;
+} = {}) {
   const receiver = await startReceiver();
   const exporter = new OTLPTraceExporter({ url: `${receiver.url}/v1/traces` });
   const spanProcessors = [new SimpleSpanProcessor(exporter)];
@@ -21,7 +29,7 @@ export async function observedWorld({ sampler, ...options }: { emulator?: Emulat
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   const emulator = createEmulator({ seed: 'traces', ...options.emulator });
   const service = await emulator.listen({ port: 0 });
-  const gateway = new GatewayClient({ baseURL: service.url, apiKey: emulator.apiKeys.secret });
+  const gateway = new GatewayClient({ baseURL: service.url, apiKey: emulator.apiKeys.secret, pacing });
   const stop = observe(gateway, { tracerProvider, meterProvider });
   return {
     receiver,
