@@ -39,7 +39,7 @@ const PAGES: readonly Page[] = [
   {
     file: 'context',
     title: 'ContextClient',
-    text: `Every call of \`/api\`, with a user's session token. ${EACH}`,
+    text: `Every call of \`/api\`, with a user's session token. ${EACH} \`request\`, \`withOptions\`, \`subscribe\` and \`close\` are as in [GatewayClient](gateway.md).`,
     classes: [['context', 'ContextClient']],
   },
   {
@@ -240,9 +240,10 @@ function returned(signatures: readonly SignatureReflection[]): string {
 function argumentsTable({ parameters = [] }: SignatureReflection, here: Place): string[] {
   const rows = parameters.flatMap(({ name, type, comment, flags, defaultValue }) => {
     const parts = /^(params|options|request)$/.test(name) ? partsOf(type) : [];
-    const argument = `${name}${flags.isOptional || defaultValue !== undefined ? '?' : ''}`;
+    const isOptional = flags.isOptional || defaultValue !== undefined;
+    const argument = `${name}${isOptional ? '?' : ''}`;
     if (parts.length > 0) return parts.flatMap((part) => partRows(argument, part, here));
-    return [`| \`${argument}\` | ${code(type)} | ${plain(comment?.summary ?? [])} |`];
+    return [`| \`${argument}\` | ${code(type, isOptional)} | ${plain(comment?.summary ?? [])} |`];
   });
   return rows.length === 0 ? [] : [`| argument | type | |\n|---|---|---|\n${rows.join('\n')}\n`];
 }
@@ -316,15 +317,16 @@ function row(name: string, field: DeclarationReflection): string {
   const summary = plain(comment?.summary ?? []).replaceAll('\n', ' ');
   const initial = comment?.getTag('@default');
   const text = initial === undefined ? summary : `${summary} Default: ${plain(initial.content).replaceAll('\n', ' ')}`;
-  const type = signature === undefined ? code(field.type ?? field.getSignature?.type) : method(signature);
+  const type =
+    signature === undefined ? code(field.type ?? field.getSignature?.type, field.flags.isOptional) : method(signature);
   return `| \`${name}${field.flags.isOptional ? '?' : ''}\` | ${type} | ${text.trim()} |`;
 }
 
 /** A method as a field of a table: `(id: string, options?: Options) => Promise<Item>`. */
 function method({ parameters = [], type }: SignatureReflection): string {
   const list = parameters.map((parameter) => {
-    const optional = parameter.flags.isOptional || parameter.defaultValue !== undefined ? '?' : '';
-    return `${parameter.name}${optional}: ${nameOf(parameter.type)}`;
+    const isOptional = parameter.flags.isOptional || parameter.defaultValue !== undefined;
+    return `${parameter.name}${isOptional ? '?' : ''}: ${nameOf(parameter.type, isOptional)}`;
   });
   return `\`(${list.join(', ')}) => ${nameOf(type)}\``.replaceAll('|', '\\|');
 }
@@ -421,22 +423,24 @@ function documented(type: string): SomeType | undefined {
   return typeParameters.find(({ name }) => name === String(found))?.default ?? found;
 }
 
-/** A type as a reader writes it: without the type parameter of `completions: extended`, which only compilers need. */
-function nameOf(type: SomeType | undefined): string {
-  return String(type)
+/**
+ * A type as a reader writes it: without the type parameter of `completions: extended`, which only compilers need, and
+ * without the `undefined` that a question mark says.
+ */
+function nameOf(type: SomeType | undefined, isOptional = false): string {
+  const name = String(type)
     .replaceAll(/Types\["\w+"\]/g, (access) => String(documented(access) ?? access))
     .replaceAll('<Types>', '')
-    .replaceAll('undefined | ', '')
-    .replaceAll(' | undefined', '')
     .replace(/\s+/g, ' ');
+  return isOptional ? name.replaceAll('undefined | ', '').replaceAll(' | undefined', '') : name;
 }
 
 function typeName(type: SomeType | undefined): string {
   return type?.type === 'reference' ? type.name : '';
 }
 
-function code(type: SomeType | undefined): string {
-  const text = nameOf(type);
+function code(type: SomeType | undefined, isOptional = false): string {
+  const text = nameOf(type, isOptional);
   return `\`${text}\``.replaceAll('|', '\\|');
 }
 

@@ -47,7 +47,7 @@ export class Usage extends Resource {
    * the period.
    *
    * @throws {RequestValidationError} when a date does not exist, or the end is before the start
-   * @throws {PermissionDeniedError} with a publishable key, which has no access to usage
+   * @throws {PermissionDeniedError} if the key may not read usage, such as a publishable key
    *
    * @example
    * ```ts

@@ -180,6 +180,7 @@ describe('what is recalled', () => {
     expect(report.recalled.length).toBeGreaterThan(5);
     expect(sources(report)).toHaveLength(5);
     expect(sources(report, 2)).toEqual(report.recalled.slice(0, 2));
+    expect(sources({ recalled: null })).toEqual([]); // a row of a database
   });
 
   test('is shown oldest first, with gaps marked', () => {

@@ -20,12 +20,12 @@ import { enclosed, FRAME_TOKENS, renderItem } from './render.js';
  * ```
  */
 export function sources<Source extends { match: Match; text?: string | undefined }>(
-  { recalled = [] }: { readonly recalled?: readonly Source[] | undefined },
+  { recalled }: { readonly recalled?: readonly Source[] | null | undefined },
   limit = 5,
 ): Source[] {
   const said = new Set<string>();
   const isNew = (text: string): boolean => said.size < said.add(normalise(text)).size;
-  return recalled
+  return (recalled ?? [])
     .filter(({ match, text }) => match !== 'beside' && (text === undefined || isNew(text)))
     .slice(0, limit);
 }
