@@ -54,7 +54,9 @@ export function contentOf({ file, filename }: Form, openFile: (path: string | UR
     const type = /^[\w.+-]+\/[\w.+-]+(?: *;[ -~]*)?$/.test(file.type) ? file.type : UNKNOWN_TYPE;
     const content = of((file as Partial<File>).name, file.size);
     const open = () => reading(file.stream()).open();
-    return { ...content, type, ...(file instanceof Blob && { blob: file }), open };
+    // A stream of its own may give other bytes than those that a Blob holds.
+    const isPlain = file.stream === Blob.prototype.stream;
+    return { ...content, type, ...(isPlain && { blob: file }), open };
   }
   if (isStream(file)) {
     const { locked, readableDidRead, path } = file as Partial<ReadableStream & Readable & { path: unknown }>;

@@ -70,8 +70,7 @@ class MultipartBody implements OutgoingStream {
 
   asBlob(): Blob | undefined {
     const { blob } = this.file;
-    // A class of its own may give other bytes than those it holds.
-    if (blob === undefined || blob.stream !== Blob.prototype.stream) return undefined;
+    if (blob === undefined) return undefined;
     const whole = new Blob([this.frame.head, blob, this.frame.tail]);
     // Bun leaves the content of a `Bun.file()` out, and takes one that does not exist for an empty one.
     if (whole.size !== this.size || 'exists' in blob) return undefined;
