@@ -1,18 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { RateLimitObservation } from '../../src/rate-limit/rate-limiter.js';
 import { SharedWindow } from '../../src/redis/shared-window.js';
+import { afterFirst } from '../helpers/rate-window.js';
 
-/** A window whose first request got this response at 0 ms, while so many others were in flight. */
-function windowAfter(observed: RateLimitObservation, inFlight = 0) {
-  const window = new SharedWindow();
-  const sent = Array.from({ length: inFlight }, () => window.admit());
-  const respond = (now: number, response: RateLimitObservation) =>
-    window.release(sent.pop() ?? window.admit(), response, now);
-  // The first request is the last that was sent.
-  sent.push(window.admit());
-  respond(0, observed);
-  return { window, respond };
-}
+const windowAfter = (observed: RateLimitObservation, inFlight?: number) =>
+  afterFirst(new SharedWindow(), observed, inFlight);
 
 describe('a share of the limit', () => {
   /** Sends as many requests as possible, each of which has ended before the next. */
