@@ -89,6 +89,11 @@ export class ServiceClient<Options extends ClientOptions> extends Resource {
     return this.#options.maxRetryAfter ?? DEFAULTS.maxRetryAfter;
   }
 
+  /** @internal The clock, for conversations. */
+  get runtime(): Runtime {
+    return this.#shared.runtime;
+  }
+
   /**
    * What the next request goes through: our pool of undici connections, a `dispatcher` (the option, or one set for the
    * whole app), or `fetch`. On Node, `'fetch'` without an own `fetch` means that undici was not found beside a bundle.

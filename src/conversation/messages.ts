@@ -35,6 +35,8 @@ export function messagesOf(input: string | readonly ConversationMessage[]): Conv
   if (messages.length === 0 || messages.some(({ content }) => content.trim() === ''))
     throw badInput('input', 'must not be empty');
   if (messages.some(({ id }) => id === '')) throw badInput('input.id', 'must not be empty');
+  const ids = messages.flatMap(({ id }) => id ?? []);
+  if (new Set(ids).size < ids.length) throw badInput('input.id', 'must not be that of another message of the input');
   return messages.map((message) => ({ ...message, content: wellFormed(message.content) }));
 }
 

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { type Runtime, systemRuntime } from '../base/runtime.js';
 import {
   ConfigurationError,
   type ContextClient,
@@ -172,6 +173,8 @@ export type CheckedOptions = ConversationOptions & {
   reserveOutput: number;
   /** At most what the window leaves. */
   budget: number;
+  /** The clock of the client. */
+  runtime: Runtime;
 };
 
 /** Checks options before any work starts. @throws {ConfigurationError} that names all invalid options */
@@ -184,7 +187,8 @@ export function checkOptions(options: ConversationOptions): CheckedOptions {
   const { contextWindow = SMALLEST_WINDOW } = options;
   const { reserveOutput = Math.min(4096, Math.floor(contextWindow / 8)) } = options;
   const budget = Math.min(options.budget ?? TOKEN_BUDGET, contextWindow - reserveOutput);
-  if (budget > 0) return { ...options, contextWindow, reserveOutput, budget };
+  const { runtime = systemRuntime } = options.gateway; // a client of an app's tests may have none
+  if (budget > 0) return { ...options, contextWindow, reserveOutput, budget, runtime };
   throw new ConfigurationError(
     `contextWindow (${contextWindow}) must be larger than reserveOutput (${reserveOutput}).`,
   );

@@ -1,4 +1,5 @@
 import { type ConversationMessage, type ConversationOptions, memoryStore } from 'context-gateway/conversation';
+import type { Runtime } from '../../src/base/runtime.js';
 import { type chatWorld, talkWith } from './world.js';
 
 export const user = (content: string, more: Partial<ConversationMessage> = {}): ConversationMessage => ({
@@ -8,10 +9,14 @@ export const user = (content: string, more: Partial<ConversationMessage> = {}): 
 });
 
 /** A conversation without a service, in a small window, on a store of its own unless it gets one. */
-export function alone(history: readonly ConversationMessage[], more: Partial<ConversationOptions> = {}) {
+export function alone(
+  history: readonly ConversationMessage[],
+  more: Partial<ConversationOptions> = {},
+  runtime?: Runtime,
+) {
   const store = memoryStore({ talk: history });
   const options = { contextWindow: 700, reserveOutput: 50, ...more };
-  const { talk: conversation, ...world } = talkWith(more.store ?? store, options);
+  const { talk: conversation, ...world } = talkWith(more.store ?? store, options, runtime);
   const recalledFor = async (input: string): Promise<string> =>
     (await conversation.buildMessages(input)).recalled?.content ?? '';
   return { ...world, store, conversation, recalledFor };

@@ -93,7 +93,7 @@ describe('the memory of a conversation', () => {
     await vi.advanceTimersByTimeAsync(2_100);
     vi.useRealTimers();
     expect(await found).toContain('pier three');
-    expect(late.errors).toMatchObject([{ name: 'APITimeoutError' }]);
+    expect(late.errors).toMatchObject([{ message: 'The option search took longer than 2000 ms.' }]);
   });
 
   test('works without a service, with a new object and in contextMessage', async () => {

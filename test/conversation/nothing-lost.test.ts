@@ -425,7 +425,7 @@ test.each([
 
   const error = await failureOf(talkWith(store).talk.record(input, answer));
 
-  const message = expect.stringMatching(/input\[\d\]\.content/);
-  expect(error).toMatchObject({ name: 'RequestValidationError', message });
+  const message = expect.stringMatching(/input\[\d\] is known with another text/);
+  expect(error).toMatchObject({ name: 'ConversationConflictError', message });
   expect(await textsIn(store)).toEqual(history.map(({ content }) => content));
 });

@@ -12,7 +12,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { giveTime } from '../helpers/give-time.js';
 import { failureOf } from '../helpers/service.js';
 import { alone, user, withEmulator } from './alone.js';
-import { assistant, chatWorld, faked, gate, smallTalk, textsIn } from './world.js';
+import { assistant, chatWorld, elsewhere, faked, gate, smallTalk, textsIn } from './world.js';
 
 describe('what an app stores', () => {
   test('regenerates the last reply: the old one is removed from the store, and excluded at the service', async () => {
@@ -52,7 +52,7 @@ describe('what an app stores', () => {
     const mine = failureOf(turn(talk).final());
     await vi.waitFor(() => expect(world.count('chat')).toBe(1), { timeout: 30_000 });
 
-    await alone([], { store }).conversation.send('Theirs?');
+    await alone([], { store: elsewhere(store) }).conversation.send('Theirs?');
     await load(talk);
     slow.open();
 
@@ -70,9 +70,9 @@ describe('what an app stores', () => {
         rows.push(...messages);
       },
     };
-    const [one, two] = [alone([], { store }).conversation, alone([], { store }).conversation];
+    const [one, two] = [store, elsewhere(store)].map((its) => alone([], { store: its }).conversation);
 
-    const ends = await Promise.allSettled([one.send('One?'), two.send('Two?')]);
+    const ends = await Promise.allSettled([one?.send('One?'), two?.send('Two?')]);
 
     expect(ends.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     expect(rows).toHaveLength(2);

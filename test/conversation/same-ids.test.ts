@@ -6,25 +6,48 @@ import {
 } from 'context-gateway/conversation';
 import { expect, test } from 'vitest';
 import { failureOf } from '../helpers/service.js';
-import { assistant, smallTalk, talkWith, user } from './world.js';
+import { assistant, smallTalk, talkWith, textsIn, user } from './world.js';
 
 const twoTurns = () => [user('One?', 'q1'), assistant('Yes.', 'a1'), user('Two?', 'q2'), assistant('No.', 'a2')];
 
 const messagesIn = async (store: ConversationStore, id = 'talk') => [...((await store.load(id))?.messages ?? [])];
 
-test.each<[string, (talk: Conversation) => unknown]>([
-  ['sent again', (talk) => talk.send([user('One?', 'q1')])],
-  ['sent twice in one input', (talk) => talk.send([user('Three?', 'q3'), user('Four?', 'q3')])],
-  ['recorded again', (talk) => talk.record([user('One?', 'q1')], { text: 'Another.', id: 'a1' })],
-])('no two stored messages have one id: %s', async (_, again) => {
+test.each<[string, string, (talk: Conversation) => Promise<unknown>]>([
+  ['send: another text', 'ConversationConflictError', (talk) => talk.send([user('Three?', 'q1')])],
+  ['send: another role', 'ConversationConflictError', (talk) => talk.send([user('Yes.', 'a1')])],
+  ['stream: another text', 'ConversationConflictError', (talk) => talk.stream([user('Three?', 'q1')]).final()],
+  ['buildMessages: another text', 'ConversationConflictError', (talk) => talk.buildMessages([user('Three?', 'q1')])],
+  ['record: another text', 'ConversationConflictError', (talk) => talk.record([user('Three?', 'q1')], { text: 'x' })],
+  [
+    'record: the id of a reply that stays',
+    'ConversationConflictError',
+    (talk) => talk.record([user('Two?', 'q2')], { text: 'Another.', id: 'a1' }),
+  ],
+  [
+    'send: one id for two messages',
+    'RequestValidationError',
+    (talk) => talk.send([user('Three?', 'q3'), user('Four?', 'q3')]),
+  ],
+])('an id that is known names one message, and nothing is sent or stored (%s)', async (_, name, ask) => {
   const store = memoryStore({ talk: twoTurns() });
-  const { talk } = talkWith(store);
+  const { talk, prompts } = talkWith(store);
 
-  await again(talk);
+  expect(await failureOf(ask(talk))).toMatchObject({ name });
+  expect(prompts).toEqual([]);
+  expect(await messagesIn(store)).toEqual(twoTurns());
+});
 
-  const ids = (await messagesIn(store)).map(({ id }) => id);
-  expect(ids.length).toBeGreaterThan(4);
-  expect(new Set(ids).size).toBe(ids.length);
+test('a question that another tab has edited is not asked again with its old text', async () => {
+  const store = memoryStore();
+  const { talk, open, prompts } = talkWith(store);
+  await talk.send([user('One?', 'q1')]);
+  await open().edit('q1', 'One, edited?').final();
+
+  for (const _ of ['once', 'twice'])
+    expect(await failureOf(talk.send([user('One?', 'q1')]))).toBeInstanceOf(ConversationConflictError);
+
+  expect(prompts).toHaveLength(2);
+  expect(await textsIn(store)).toEqual(['One, edited?', expect.any(String)]);
 });
 
 test('an edit removes what stands behind it, although a message before it was recorded again', async () => {
@@ -83,7 +106,6 @@ test('a fork cites its own messages, and an exclusion can be undone in it', asyn
   const copied = await messagesIn(store, copy.id);
   const [lamp] = copied;
   expect(copied.at(-1)?.recalled?.[0]?.id).toBe(lamp?.id);
-  expect(copied.at(-1)?.replyTo).toBe(copied.at(-2)?.id);
   expect((await copy.search('red lamp')).some(({ id }) => id === lamp?.id)).toBe(false);
   expect((await messagesIn(store))[0]).toMatchObject({ id: 'lamp', content: lamp?.content });
   await copy.include(String(lamp?.id));

@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream';
 import { estimateTokens, readTurn } from 'context-gateway/conversation';
 import { expect, test } from 'vitest';
+import { systemRuntime } from '../../src/base/runtime.js';
 import { Reply, type TurnEnd } from '../../src/conversation/turn/reply.js';
+import { TurnTimeouts } from '../../src/conversation/turn-timeouts.js';
 import { alone } from './alone.js';
 import { smallTalk, user } from './world.js';
 
@@ -54,7 +56,8 @@ test('a reply four times as long takes about four times as long to read', async 
     }
     const startedAt = process.cpuUsage();
     let length = 0;
-    for await (const piece of new Reply(story, {})) length += piece.length;
+    const timeouts = new TurnTimeouts(systemRuntime);
+    for await (const piece of new Reply(() => ({ pieces: story(), timeouts }))) length += piece.length;
     expect(length).toBe(17 * pieces);
     return process.cpuUsage(startedAt).user;
   };

@@ -11,7 +11,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { atLength } from '../helpers/endurance.js';
 import { failureOf } from '../helpers/service.js';
 import { alone, user, withEmulator } from './alone.js';
-import { assistant, chatWorld, gate, textsIn } from './world.js';
+import { assistant, chatWorld, elsewhere, gate, textsIn } from './world.js';
 
 describe('a conversation in an app', () => {
   test('needs nothing but load from an app that stores its turns itself', async () => {
@@ -156,7 +156,7 @@ describe('a conversation in an app', () => {
     const turn = one.conversation.send('Mine?');
     await vi.waitFor(() => expect(one.count('chat')).toBe(1), { timeout: 30_000 });
 
-    const theirs = await alone([], { store }).conversation.send('Theirs?');
+    const theirs = await alone([], { store: elsewhere(store) }).conversation.send('Theirs?');
     slow.open();
     const mine = await turn;
 

@@ -15,6 +15,7 @@ import {
 } from 'context-gateway/conversation';
 import { createEmulator, type EmulatorOptions, type MessageInput } from 'context-gateway-emulator';
 import { onTestFinished, vi } from 'vitest';
+import type { Runtime } from '../../src/base/runtime.js';
 import { metadata, summary } from './samples.js';
 
 /** The requests that can be counted. */
@@ -31,8 +32,10 @@ export interface SentPrompt {
 }
 
 /** An emulator in this process, both clients, and what they send. */
-export function chatWorld(options: EmulatorOptions & { messages?: MessageInput[] } = {}) {
-  const { messages = [], ...emulatorOptions } = options;
+export function chatWorld(
+  options: EmulatorOptions & { messages?: MessageInput[]; runtime?: Runtime | undefined } = {},
+) {
+  const { messages = [], runtime, ...emulatorOptions } = options;
   const emulator = createEmulator({ seed: 'chat', ...emulatorOptions });
   emulator.conversations.create({ id: 'talk', messages });
   const prompts: SentPrompt[] = [];
@@ -49,7 +52,7 @@ export function chatWorld(options: EmulatorOptions & { messages?: MessageInput[]
     return answer instanceof Response ? answer : emulator.fetch(request);
   };
   const common = { baseURL: 'https://emulator.test', fetch: spy, maxRetries: 0, pacing: false };
-  const gateway = new GatewayClient({ ...common, apiKey: emulator.apiKeys.secret });
+  const gateway = new GatewayClient({ ...common, apiKey: emulator.apiKeys.secret }, undefined, runtime);
   const context = new ContextClient({ ...common, sessionToken: emulator.sessionToken });
   const errors: unknown[] = [];
   const onRequest = (listener: typeof hook): void => {
@@ -147,11 +150,16 @@ export function gate() {
 export const user = (content: string, id?: string): ConversationMessage => ({ role: 'user', content, id });
 export const assistant = (content: string, id?: string): ConversationMessage => ({ role: 'assistant', content, id });
 
-/** A conversation without a service's context, on a store that other tabs may use too. */
-export function talkWith(store: ConversationStore, more: Partial<ConversationOptions> = {}) {
-  const world = chatWorld();
-  const open = () => world.open({ context: undefined, ...more, store });
-  return { ...world, talk: open(), open };
+/** A conversation without a service's context, on a store that other processes (`open`) may use too. */
+export function talkWith(store: ConversationStore, more: Partial<ConversationOptions> = {}, runtime?: Runtime) {
+  const world = chatWorld({ runtime });
+  const open = (its = elsewhere(store)) => world.open({ context: undefined, ...more, store: its });
+  return { ...world, talk: open(store), open };
+}
+
+/** The same store in another process, whose turns do not wait for those of this one. */
+export function elsewhere<Store extends ConversationStore>(store: Store): Store {
+  return { ...store };
 }
 
 /** What a test moves itself, until it ends: timers, or the clock. */

@@ -1,4 +1,4 @@
-import { systemRuntime } from '../../base/runtime.js';
+import type { Runtime } from '../../base/runtime.js';
 import {
   AuthenticationError,
   type CompactionLevel,
@@ -12,11 +12,12 @@ import {
   type RollingSummary,
   type UserMemoryItem,
 } from '../../index.js';
-import { type Background, Limits, untilAborted } from '../limits.js';
+import type { Background } from '../background.js';
 import type { CompactionReceipt, CompactionReport, CompactionState, Snapshot } from '../model.js';
 import type { CheckedOptions } from '../options.js';
 import { listOf } from '../prompt/entries.js';
 import { messageTokens } from '../prompt/tokens.js';
+import { untilAborted } from '../turn-timeouts.js';
 import { countOnlyInHistory, diffSummaries, lostWith } from './receipt.js';
 import type { Session } from './session.js';
 
@@ -60,6 +61,7 @@ export class ServiceContext {
   readonly #options: CheckedOptions;
   readonly #session: Session;
   readonly #background: Background;
+  readonly #runtime: Runtime;
   /** Tokens that the context must reach before it is compacted. */
   readonly #limit: number;
   /** The user's memory. Not stored with the conversation, which other users may read. */
@@ -77,6 +79,7 @@ export class ServiceContext {
     this.#options = options;
     this.#session = session;
     this.#background = background;
+    this.#runtime = options.runtime;
     this.#limit = (options.compaction || DEFAULT_LIMIT) * options.budget;
   }
 
@@ -86,7 +89,7 @@ export class ServiceContext {
    */
   async current(options: RequestOptions): Promise<CurrentContext> {
     const { snapshot } = this.#session.state;
-    const age = snapshot?.readAt ? systemRuntime.wallClock() - snapshot.readAt : Number.POSITIVE_INFINITY;
+    const age = snapshot?.readAt ? this.#runtime.wallClock() - snapshot.readAt : Number.POSITIVE_INFINITY;
     try {
       if (age >= TOO_OLD) return { ...(await this.read(options)), stale: false };
       const stale = age < 0 || age >= FRESH; // below 0 if the clock was set back
@@ -105,7 +108,7 @@ export class ServiceContext {
     const { signal } = this.#background;
     this.#refreshing ??= this.#background.behind(
       this.read({ signal })
-        .then(() => this.#session.save(new Limits({ signal })))
+        .then(() => this.#session.save(this.#session.timeouts({ signal })))
         .catch((error: unknown) => {
           if (isRefusal(error)) this.invalidate(); // the next turn reads, and fails
           throw error;
@@ -130,7 +133,7 @@ export class ServiceContext {
       pins: listOf(context.pinnedMemory),
       metadata: { ...NO_METADATA, ...context.metadata },
       messages,
-      readAt: systemRuntime.wallClock(),
+      readAt: this.#runtime.wallClock(),
     };
     const { version = -1 } = this.#session.state.snapshot?.summary ?? {};
     if (generation === this.#generation && snapshot.summary.version >= version) this.#keep(snapshot);
@@ -201,7 +204,7 @@ export class ServiceContext {
   #dueLevel(state: CompactionState, snapshot: Snapshot): CompactionLevel | undefined {
     const { level, tokens = 0, savedNothing, suspended: { until, wait } = { until: 0, wait: 0 } } = state;
     const now = this.#tokensNow(snapshot);
-    const left = until - systemRuntime.wallClock();
+    const left = until - this.#runtime.wallClock();
     if (now < this.#limit || (left > 0 && left <= wait)) return undefined; // more is left if the clock was set back
     if (level === undefined) return 'light';
     const grown = (savedNothing ? snapshot.metadata.compressedTokens : now) - tokens;
@@ -215,7 +218,7 @@ export class ServiceContext {
     this.#compacting ??= this.#background.run(
       compact().finally(() => {
         this.#compacting = undefined;
-        return this.#session.save(new Limits({ signal: this.#background.signal }));
+        return this.#session.save(this.#session.timeouts({ signal: this.#background.signal }));
       }),
     );
     return this.#compacting;
@@ -249,7 +252,7 @@ export class ServiceContext {
       const { compaction } = this.#session.state;
       const longer = Math.min(LONGEST_WAIT, Math.max(FIRST_WAIT, 2 * (compaction.suspended?.wait ?? 0)));
       const wait = (RateLimitError.is(error) ? error.retryAfter : undefined) ?? longer;
-      const until = systemRuntime.wallClock() + wait;
+      const until = this.#runtime.wallClock() + wait;
       this.#session.set({ compaction: { ...compaction, suspended: { until, wait } } });
       throw error;
     }
@@ -260,17 +263,17 @@ export class ServiceContext {
     level: CompactionLevel | undefined,
     options: RequestOptions,
   ): Promise<CompactionReport & { result: CompactionResult }> {
-    const limits = new Limits({ ...options, signal: this.#background.signal });
-    await this.#session.load(limits);
+    const timeouts = this.#session.timeouts({ ...options, signal: this.#background.signal });
+    await this.#session.load(timeouts);
     await this.#excluding; // what it removes is not lost
-    const { snapshot: before } = await this.current(limits.request());
-    const result = await this.client.compact(this.#session.id, { level }, { ...options, ...limits.request() });
+    const { snapshot: before } = await this.current(timeouts.request());
+    const result = await this.client.compact(this.#session.id, { level }, { ...options, ...timeouts.request() });
     this.invalidate();
     const cause: Cause = { level, result };
     this.#cause = cause;
     // Read at once, so that every version is seen even if no turn follows. A failed read does not fail the compaction,
     // which is already done.
-    const after = await this.read(limits.request()).catch(this.#background.onError);
+    const after = await this.read(timeouts.request()).catch(this.#background.onError);
     const receipt = await cause.receipt;
     const version = before?.summary.version ?? 0;
     const versions = { before: version, after: after?.snapshot.summary.version ?? version };

@@ -1,9 +1,8 @@
 import * as z from 'zod/mini';
-import { isRequestBound, systemRuntime } from '../../base/runtime.js';
-import { APITimeoutError, ConfigurationError } from '../../index.js';
-import { Limits } from '../limits.js';
+import { isRequestBound, type Runtime } from '../../base/runtime.js';
+import { APIAbortError, ConfigurationError, type RequestOptions } from '../../index.js';
 import { badInput, timeOf } from '../messages.js';
-import type { ConversationMessage, MessageSource, StoredMessage } from '../model.js';
+import type { ConversationMessage, StoredMessage } from '../model.js';
 import type { TokenCounter } from '../prompt/tokens.js';
 import type { History } from '../search/history.js';
 import {
@@ -12,10 +11,15 @@ import {
   type ConversationState,
   type ConversationStore,
   ConversationStoreError,
+  type StoredConversation,
+  type StoredRow,
 } from '../store.js';
+import { TurnTimeouts } from '../turn-timeouts.js';
+import { copyOf, endOfStep } from './copy.js';
 import { forgetMessage } from './receipt.js';
-import { checkLoaded, idOf, messageOf, textsOf } from './rows.js';
+import { checkLoaded, messageOf, textsOf } from './rows.js';
 import { stateSchema } from './state-schema.js';
+import { findStored } from './stored.js';
 
 const NEW_STATE: ConversationState = {
   format: 1,
@@ -39,8 +43,14 @@ export class Session {
     private readonly store: ConversationStore,
     readonly history: History,
     readonly counter: TokenCounter,
+    private readonly runtime: Runtime,
     private readonly onError: (error: unknown) => void,
   ) {}
+
+  /** Limits for a call that is no turn. */
+  timeouts(options: RequestOptions = {}): TurnTimeouts {
+    return new TurnTimeouts(this.runtime, options);
+  }
 
   get state(): ConversationState {
     return this.#state;
@@ -51,21 +61,22 @@ export class Session {
     this.#state = { ...this.#state, ...changed };
   }
 
-  async load(limits: Limits): Promise<void> {
-    const { messages: rows, state } = checkLoaded(await limits.within('store.load', () => this.store.load(this.id)));
+  async load(timeouts: TurnTimeouts): Promise<void> {
+    const { messages: rows, state } = await this.#read(this.id, timeouts);
     // Copied, because the store may change its array while a turn is made of these messages.
-    this.#loaded = rows.map((row, at) => {
-      const known = row === this.#rows[at] ? this.#loaded[at] : undefined;
-      return (
-        known ?? messageOf(row, (...bad) => new ConfigurationError(`store.load: messages[${at}].${bad.join(' ')}.`))
-      );
-    });
+    this.#loaded = rows.map(
+      (row, at) => (row === this.#rows[at] ? this.#loaded[at] : undefined) ?? messageFrom(row, at),
+    );
     this.#rows = [...rows];
     if (state && this.#isValid(state) && state.revision > this.#state.revision) {
       this.#state = state;
       this.counter.calibration = state.calibration;
     }
     this.history.update(this.marked(this.#loaded));
+  }
+
+  async #read(id: string, timeouts: TurnTimeouts): Promise<StoredConversation> {
+    return checkLoaded(await timeouts.within(() => this.store.load(id), tooLate('store.load')));
   }
 
   /** Messages with what the state says of them. */
@@ -76,103 +87,94 @@ export class Session {
   }
 
   /** Saves one state at a time, so that no older one overwrites a newer one. Waits as long as the limits allow. */
-  async save(limits: Limits): Promise<void> {
+  async save(timeouts: TurnTimeouts): Promise<void> {
     const { revision } = this.#state;
     const state = { ...this.#state, calibration: this.counter.calibration, revision: revision + 1 };
     this.#state = state;
+    const late = tooLate('store.saveState');
     this.#lastSave = (isRequestBound() ? Promise.resolve() : this.#lastSave)
-      .then(() => new Limits({}).within('store.saveState', () => this.store.saveState?.(this.id, state)))
+      .then(() => this.timeouts().within(() => this.store.saveState?.(this.id, state), late))
       .catch((error: unknown) => {
         // Otherwise what another process saves meanwhile would look older.
         if (this.#state.revision === state.revision) this.#state = { ...this.#state, revision };
         this.onError(error);
       });
-    await limits.within('store.saveState', () => this.#lastSave).catch(this.onError);
+    await timeouts.within(() => this.#lastSave, late).catch(this.onError);
   }
 
   /**
-   * Stores messages of a turn in place of those that it saw from a position on.
+   * Stores messages of a turn, in place of those that `spot` removes. Resolves to their ids.
    *
-   * @throws {ConversationStoreError} when that fails. Then nothing was replaced.
+   * @throws {ConversationStoreError} when that fails, with a `cause`, or takes too long, without one. Nothing was removed
+   * then, unless the response of the store was lost.
    */
-  async append(turn: readonly StoredMessage[], { seen, kept = seen.length }: Seen, limits: Limits): Promise<Appended> {
-    if (this.store.append === undefined) return { messages: [...turn], removed: [] }; // the app stores its turns
-    const before = seen.slice(0, kept);
-    const replaced = seen.slice(kept);
-    const place = { after: before.at(-1)?.id, newest: seen.at(-1)?.id };
-    let ids: unknown;
+  async append(turn: readonly StoredMessage[], spot: Spot, timeouts: TurnTimeouts): Promise<string[]> {
+    if (this.store.append === undefined) return turn.map(({ id }) => id); // the app stores its turns
     try {
-      const copies = turn.map((message) => ({ ...message })); // which a store may freeze, or take apart
-      ids = await limits.within('store.append', () => this.store.append?.(this.id, copies, place));
+      const ids = await this.#insert(this.id, turn, spot, timeouts);
+      this.forget(ids, spot.removed);
+      this.history.update([...spot.kept, ...turn.map((message, at) => ({ ...message, id: ids[at] ?? message.id }))]);
+      return ids;
     } catch (cause) {
-      const isLate = APITimeoutError.is(cause); // then it may still be on its way
-      const found = isLate ? undefined : await this.#idsOf(turn, place, replaced, limits).catch(() => undefined);
-      // A database may repeat what it has committed, and report a conflict with that.
-      if (found === undefined && Object(cause).name === 'ConversationConflictError')
-        throw new ConversationConflictError();
-      if (found === undefined)
-        throw new ConversationStoreError('The turn could not be stored: store.append failed. See cause.', { cause });
-      ids = found;
+      // A store's own conflict may be of another copy of this package, and have a cause.
+      if (Object(cause).name === 'ConversationConflictError') throw new ConversationConflictError();
+      if (ConversationStoreError.is(cause)) throw cause; // it took too long
+      throw new ConversationStoreError(
+        APIAbortError.is(cause)
+          ? 'The turn could not be stored: it was stopped, and store.append did not end in time.'
+          : 'The turn could not be stored: store.append failed. See cause.',
+        { cause },
+      );
     }
-    // Numbers may be ids, or something else that the database returned, so the ids are looked up.
-    if (Array.isArray(ids) && !ids.every((id) => typeof id === 'string'))
-      ids = (await this.#idsOf(turn, place, [], limits).catch(() => undefined)) ?? textsOf(ids, turn.length);
-    const given = Array.isArray(ids) ? ids : [];
-    const messages = turn.map((message, at) => (given[at] === undefined ? message : { ...message, id: given[at] }));
+  }
+
+  /** Forgets what is known of messages that were replaced. `ids`: those of the new ones. An edited message keeps its id. */
+  forget(ids: readonly string[], removed: readonly ConversationMessage[]): void {
     const { lost, excluded } = this.#state;
-    const stored = new Set(messages.map(({ id }) => id)); // an edited message keeps its id
     this.set({
-      lost: replaced.reduce((left, { content }) => forgetMessage(left, content), lost),
-      excluded: excluded.filter((id) => !stored.has(id)),
+      lost: removed.reduce((left, { content }) => forgetMessage(left, content), lost),
+      excluded: excluded.filter((id) => !ids.includes(id)),
     });
-    this.history.update([...before, ...messages]);
-    // Also the id of an edited message: the service has its old text.
-    return { messages, removed: replaced.flatMap(({ id }) => id ?? []) };
+  }
+
+  /** Calls `append`. Resolves to the ids of the messages. */
+  async #insert(
+    conversationId: string,
+    messages: readonly StoredMessage[],
+    { after, newest }: AppendPlace,
+    timeouts: TurnTimeouts,
+  ): Promise<string[]> {
+    const copies = messages.map((message) => ({ ...message })); // which a store may freeze, or take apart
+    const append = (): unknown => this.store.append?.(conversationId, copies, { after, newest });
+    const given = await timeouts.within(append, tooLate('store.append'));
+    if (!Array.isArray(given)) return messages.map(({ id }) => id);
+    if (given.every((id) => typeof id === 'string')) return messages.map(({ id }, at) => given[at] ?? id);
+    // Numbers may be ids, or something else that the database returned, so the ids are looked up.
+    const rows = await this.#read(conversationId, timeouts).catch(() => ({ messages: [] }));
+    const found = findStored(messages, rows.messages.map(messageFrom)).map((row) => row?.id);
+    const ids = found.every((id) => id !== undefined) ? found : textsOf(given, messages.length);
+    return ids ?? messages.map(({ id }) => id);
   }
 
   /**
-   * The ids of messages whose `append` failed, if the store has them all the same: a transaction may be committed, and its
-   * response lost. `undefined` if they are not there.
+   * Stores messages as another conversation, with new ids, which `replyTo` and `recalled` name too. In several steps, if the
+   * database makes the ids: what names a message is stored after it. Returns the store.
    */
-  async #idsOf(
-    turn: readonly StoredMessage[],
-    { after }: AppendPlace,
-    replaced: readonly ConversationMessage[],
-    limits: Limits,
-  ): Promise<(string | undefined)[] | undefined> {
-    const { messages } = checkLoaded(await limits.within('store.load', () => this.store.load(this.id)));
-    const ids = messages.map(idOf);
-    const known = new Set<string | undefined>(turn.map(({ id }) => id));
-    const gone = new Set(replaced.flatMap(({ id }) => (known.has(id) ? [] : (id ?? []))));
-    if (ids.some((id) => id !== undefined && gone.has(id))) return undefined;
-    const start = after === undefined ? 0 : ids.lastIndexOf(after) + 1;
-    if (start === 0 && after !== undefined) return undefined;
-    const there = messages.slice(start, start + turn.length);
-    const isStored = turn.every(({ role, content, id, createdAt }, at) => {
-      const row = there[at];
-      if (row?.role !== role || row.content !== content) return false;
-      return idOf(row) === id || timeOf(row) === createdAt; // the same texts may be another tab's
-    });
-    return isStored ? ids.slice(start, start + turn.length) : undefined;
-  }
-
-  /** Stores messages as another conversation, with new ids, which `replyTo` and `recalled` name too. Returns the store. */
-  async copy(id: string, messages: readonly ConversationMessage[], limits: Limits): Promise<ConversationStore> {
+  async copy(id: string, messages: readonly ConversationMessage[], timeouts: TurnTimeouts): Promise<ConversationStore> {
     if (this.store.append === undefined) throw new ConfigurationError('fork needs a store with append.');
-    const copies = stored(messages.map(({ id: _, ...message }) => message));
-    const newIds = new Map(messages.map((message, at) => [message.id, copies[at]?.id]));
-    const excluded = new Set<string | undefined>(this.store.saveState && this.#state.excluded);
-    const isExcluded = messages.map((message) => excluded.has(message.id));
-    for (const [at, copy] of copies.entries()) {
-      if (copy.replyTo !== undefined) copy.replyTo = newIds.get(copy.replyTo);
-      if (copy.recalled !== undefined) copy.recalled = renamed(copy.recalled, newIds);
-      if (isExcluded[at]) copy.excluded = undefined; // in the state, as here, where `include` finds it
+    const excluded = new Set(this.store.saveState && this.#state.excluded);
+    const ids = new Map<string, string>();
+    let newest: string | undefined;
+    for (let start = 0; start < messages.length; ) {
+      const end = endOfStep(messages, start);
+      const copies = messages.slice(start, end).map((_, at) => copyOf(messages, start + at, { ids, excluded }));
+      const given = await this.#insert(id, stored(this.runtime, copies), { after: newest, newest }, timeouts);
+      for (; start < end; start += 1) ids.set(messages[start]?.id ?? '', given[given.length - (end - start)] ?? '');
+      newest = given.at(-1);
     }
-    const place = { after: undefined, newest: undefined };
-    const given = await limits.within('store.append', () => this.store.append?.(id, copies, place));
-    const ids = textsOf(given, copies.length) ?? copies.map((copy) => copy.id);
-    const state = { ...NEW_STATE, revision: 1, excluded: ids.filter((_, at) => isExcluded[at]) };
-    if (state.excluded.length > 0) await limits.within('store.saveState', () => this.store.saveState?.(id, state));
+    const state = { ...NEW_STATE, revision: 1, excluded: [...excluded].flatMap((one) => ids.get(one) ?? []) };
+    const save = (): unknown => this.store.saveState?.(id, state);
+    if (state.excluded.length > 0) await timeouts.within(save, tooLate('store.saveState'));
     return this.store;
   }
 
@@ -186,39 +188,22 @@ export class Session {
 
   /** The position of a message. @throws {RequestValidationError} */
   find(messageId: string): number {
-    const at = this.history.messages.findIndex(({ id }) => id === messageId);
+    const { messages } = this.history;
+    const at = messages.findIndex(({ id }) => id === messageId);
     if (at >= 0) return at;
+    if (messages.some(({ id }) => id === undefined))
+      throw new ConfigurationError('store.load must return the id of each message, to find one by its id.');
     throw badInput('messageId', 'must be the id of a message of this conversation');
   }
 
-  /**
-   * `asked`: the position of a question that the page sends once more. It may show what stands before it as the newest.
-   *
-   * @throws {ConversationConflictError} when the newest message is another than the page shows
-   */
-  checkNewest(shown: string | null | undefined, asked: number | undefined): void {
-    const { messages } = this.history;
-    const isShown = (message: ConversationMessage | undefined): boolean =>
-      shown === null ? message === undefined : message?.id === shown;
-    if (shown === undefined || isShown(messages.at(-1))) return;
-    const isBeforeAsked = asked !== undefined && isShown(messages[asked - 1]);
-    if (isBeforeAsked && messages.slice(asked).every(({ role }) => role === 'user')) return;
-    throw new ConversationConflictError(
-      'The newest message of the conversation is not the one that newest names. Load the messages again.',
-    );
+  /** @throws {ConfigurationError} when the store keeps no messages, so that none can be replaced */
+  checkReplaceable(): void {
+    if (!this.isStored) throw new ConfigurationError('To replace messages, the store needs append.');
   }
 
-  /** @throws {ConfigurationError} when a turn could not be stored in its place, before anything is sent */
-  checkStorable({ seen, kept, isAgain }: Seen & { isAgain?: boolean }): void {
-    if (this.store.append === undefined) {
-      if (kept !== undefined && isAgain !== true)
-        throw new ConfigurationError('To replace messages, the store needs append.');
-      return;
-    }
-    for (const message of [seen[(kept ?? seen.length) - 1], seen.at(-1)]) {
-      if (message !== undefined && message.id === undefined)
-        throw new ConfigurationError('store.load must return the id of each message: store.append needs them.');
-    }
+  /** Whether turns are stored here. Otherwise, the app stores them. */
+  get isStored(): boolean {
+    return this.store.append !== undefined;
   }
 
   /** A damaged state is left out, so that the conversation goes on without it. */
@@ -235,22 +220,15 @@ export class Session {
   }
 }
 
-/** The messages that a turn saw when it began, and how many of them it keeps. */
-export interface Seen {
-  seen: readonly ConversationMessage[];
-  /** @default all */
-  kept?: number | undefined;
-}
-
-/** Messages as they were stored, with the ids of the store, and the ids of those that they replaced. */
-export interface Appended {
-  messages: StoredMessage[];
-  removed: string[];
+/** Where `append` stores messages, what stays before them, and what it deletes. */
+export interface Spot extends AppendPlace {
+  kept: readonly ConversationMessage[];
+  removed: readonly ConversationMessage[];
 }
 
 /** Messages as they are stored: with ids, and with times that rise, so that a database can sort by them. */
-export function stored(messages: readonly ConversationMessage[]): StoredMessage[] {
-  const now = systemRuntime.wallClock();
+export function stored(runtime: Runtime, messages: readonly ConversationMessage[]): StoredMessage[] {
+  const now = runtime.wallClock();
   return messages.map((message, at) => ({
     ...message,
     id: message.id ?? crypto.randomUUID(),
@@ -258,11 +236,11 @@ export function stored(messages: readonly ConversationMessage[]): StoredMessage[
   }));
 }
 
-/** Sources with the new ids of their messages. One that is not copied was deleted by the app. */
-function renamed(sources: readonly MessageSource[], newIds: ReadonlyMap<unknown, string | undefined>): MessageSource[] {
-  return sources.flatMap((source) => {
-    if (source.id === undefined) return source;
-    const id = newIds.get(source.id);
-    return id === undefined ? [] : { ...source, id };
-  });
+function messageFrom(row: StoredRow, at: number): ConversationMessage {
+  return messageOf(row, (...bad) => new ConfigurationError(`store.load: messages[${at}].${bad.join(' ')}.`));
+}
+
+function tooLate(what: string): (ms: number) => Error {
+  return (ms) =>
+    new ConversationStoreError(`${what} took longer than the ${ms} ms that the timeout and the deadline leave it.`);
 }

@@ -1,6 +1,8 @@
 import { pauses } from '../../base/pauses.js';
-import { Limits } from '../limits.js';
+import type { Runtime } from '../../base/runtime.js';
+import { ContextGatewayError } from '../../index.js';
 import type { ConversationMessage, FoundMessage, LostEntry } from '../model.js';
+import type { TurnTimeouts } from '../turn-timeouts.js';
 import { localTimeOf } from './dates.js';
 import { type Found, History } from './history.js';
 import { normalise } from './words.js';
@@ -17,6 +19,7 @@ export class Searcher {
 
   constructor(
     private readonly ownSearch: ConversationSearch | undefined,
+    private readonly runtime: Runtime,
     private readonly onError: (error: unknown) => void,
   ) {}
 
@@ -24,29 +27,34 @@ export class Searcher {
   async found(
     input: readonly ConversationMessage[],
     messages: readonly ConversationMessage[],
-    { history, limits, lost }: { history: History; limits: Limits; lost: readonly LostEntry[] },
+    { history, timeouts, lost }: { history: History; timeouts: TurnTimeouts; lost: readonly LostEntry[] },
   ): Promise<Found> {
     const ofUser = messages.slice(-RECENT).filter(({ role }) => role === 'user');
     const previous = ofUser.slice(-2).map(({ content }) => content);
     const query = queryOf(input);
     const pause = pauses();
-    const [ids] = await Promise.all([this.#idsFrom(query, MAX_HITS, limits), history.ready()]);
+    const [ids] = await Promise.all([this.#idsFrom(query, MAX_HITS, timeouts), history.ready()]);
     await pause();
     const until = messages.length; // a question that is stored already would find itself
     const { messages: byWords, coverage } = history.around(query, {
       previous,
       limit: MAX_HITS,
       until,
-      now: askedAt(input),
+      now: askedAt(input) ?? this.#now(),
     });
     await pause();
     return joined({ messages: [...this.#lostFor(query, lost, history), ...byWords], coverage }, ids, history, until);
   }
 
   /** Searches by words, and with the app's own search if there is one. */
-  async search(query: string, limit: number, history: History, limits: Limits): Promise<FoundMessage[]> {
-    const [ids] = await Promise.all([this.#idsFrom(query, limit, limits), history.ready()]);
-    return joined({ messages: history.search(query, limit), coverage: 1 }, ids, history).messages;
+  async search(query: string, limit: number, history: History, timeouts: TurnTimeouts): Promise<FoundMessage[]> {
+    const [ids] = await Promise.all([this.#idsFrom(query, limit, timeouts), history.ready()]);
+    const { messages } = history.around(query, { limit, weight: 0, now: this.#now() });
+    return joined({ messages, coverage: 1 }, ids, history).messages;
+  }
+
+  #now(): string {
+    return new Date(this.runtime.wallClock()).toISOString();
   }
 
   /** The lost statements that match, without those that a message makes: it is found by its words. */
@@ -61,16 +69,15 @@ export class Searcher {
     });
   }
 
-  async #idsFrom(query: string, limit: number, { signal }: Limits): Promise<string[]> {
+  async #idsFrom(query: string, limit: number, timeouts: TurnTimeouts): Promise<string[]> {
     const search = this.ownSearch;
     if (search === undefined) return [];
     const stop = new AbortController();
     try {
-      const bounded = new Limits({ signal, timeout: SEARCH_TIMEOUT });
-      const found = await bounded.within('search', () => search(query, { limit, signal: stop.signal }));
+      const found = await timeouts.within(() => search(query, { limit, signal: stop.signal }), tooLate, SEARCH_TIMEOUT);
       return found.map(({ id }) => String(id)); // of a database, it may be a number
     } catch (error) {
-      if (signal?.aborted === true) throw error;
+      timeouts.throwIfAborted();
       this.onError(error);
       return [];
     } finally {
@@ -87,6 +94,10 @@ export const MAX_HITS = 1000;
 const MAX_LOST = 5;
 /** Milliseconds for the app's own search. */
 const SEARCH_TIMEOUT = 2_000;
+
+function tooLate(ms: number): Error {
+  return new ContextGatewayError(`The option search took longer than ${ms} ms.`);
+}
 
 /** What the input asks for: the last message of the user. */
 export function queryOf(input: readonly ConversationMessage[]): string {

@@ -1,29 +1,9 @@
-import {
-  type ChatMessage,
-  type CompactionLevel,
-  ConfigurationError,
-  type MemoryCreateParams,
-  NotFoundError,
-  type PinnedMemoryItem,
-  type PinParams,
-  type RequestOptions,
-  type UserMemoryItem,
-} from '../../index.js';
-import type { ServiceContext } from '../context/service.js';
+import type { ChatMessage, RequestOptions } from '../../index.js';
+import type { Background } from '../background.js';
+import { ContextActions } from '../context/actions.js';
 import type { Session } from '../context/session.js';
-import { type Background, Limits } from '../limits.js';
 import { badInput, messagesOf } from '../messages.js';
-import type {
-  BuiltPrompt,
-  ChatTurn,
-  CompactionReport,
-  ContextParts,
-  FoundMessage,
-  LostEntry,
-  RecordedReply,
-  ReplyStream,
-  SentPrompt,
-} from '../model.js';
+import type { BuiltPrompt, ChatTurn, FoundMessage, RecordedReply, ReplyStream, SentPrompt } from '../model.js';
 import {
   type BuildOptions,
   type CheckedOptions,
@@ -34,8 +14,7 @@ import {
   type TurnOptions,
 } from '../options.js';
 import { excerptOf } from '../search/passages.js';
-import { requestAgain, requestFor, type TurnRequest } from './place.js';
-import { Turns } from './turn.js';
+import { type Ask, Turns } from './turn.js';
 
 /**
  * Creates a conversation whose prompts always fit the model's context window, and which finds what was said in messages
@@ -56,8 +35,7 @@ export function createConversation(options: ConversationOptions): Conversation {
 }
 
 /** A conversation whose prompts always fit the model's context window, and whose context is compacted when due. */
-export class Conversation {
-  readonly id: string;
+export class Conversation extends ContextActions {
   readonly #options: CheckedOptions;
   readonly #turns: Turns;
   readonly #session: Session;
@@ -70,11 +48,12 @@ export class Conversation {
 
   /** @internal */
   constructor(options: CheckedOptions) {
-    this.id = options.conversationId;
+    const turns = new Turns(options);
+    super(options, turns.session, turns.service);
     this.#options = options;
-    this.#turns = new Turns(options);
-    this.#session = this.#turns.session;
-    this.#background = this.#turns.background;
+    this.#turns = turns;
+    this.#session = turns.session;
+    this.#background = turns.background;
   }
 
   /**
@@ -82,11 +61,13 @@ export class Conversation {
    *
    * The input is stored before it is sent, and the reply when it ends, also if it was stopped. Pass messages with ids,
    * `[{ role, content, id }]`, and a page can send a question once more that got no reply: it is not stored again. The new reply
-   * replaces the old one, if no other message follows it, and otherwise becomes the newest message.
+   * replaces the old one, if no other message follows it, and otherwise becomes the newest message. While the question is being
+   * asked in this process, also by another object over the same store, the second gets the first one's reply.
    *
    * @throws {ContextBudgetError} before anything is stored or sent, when the instructions, the pins and the input do not fit
    * @throws {ConversationStoreError} when the input cannot be stored (then nothing is sent), or the reply (then `turn` has it)
-   * @throws {ConversationConflictError} when another process has stored messages since the turn began; nothing is sent
+   * @throws {ConversationConflictError} when another process has stored messages since the turn began, or the id of a message
+   * is known with another text; nothing is sent
    * @example
    * ```ts
    * for await (const text of conversation.stream('The harbour opens at six. When does the harbour open?')) {
@@ -95,7 +76,7 @@ export class Conversation {
    * ```
    */
   stream(input: TurnInput, options: TurnOptions = {}): ReplyStream {
-    return this.#turns.reply(options, this.#given(input));
+    return this.#turns.reply(sent(input), options);
   }
 
   /**
@@ -108,7 +89,7 @@ export class Conversation {
    * ```
    */
   send(input: TurnInput, options: TurnOptions = {}): Promise<ChatTurn> {
-    return this.#turns.reply(options, this.#given(input), false).final();
+    return this.#turns.reply(sent(input), options, false).final();
   }
 
   /**
@@ -123,7 +104,7 @@ export class Conversation {
    * ```
    */
   regenerate(options: TurnOptions = {}): ReplyStream {
-    return this.#turns.reply(options, () => requestAgain(this.#session.history.messages));
+    return this.#turns.reply({ how: 'regenerate' }, options);
   }
 
   /**
@@ -140,13 +121,7 @@ export class Conversation {
    * ```
    */
   edit(messageId: string, text: string, options: TurnOptions = {}): ReplyStream {
-    return this.#turns.reply(options, () => {
-      const at = this.#session.find(messageId);
-      const { id, role, name } = this.#session.history.messages[at] ?? {};
-      if (role !== 'user') throw badInput('messageId', 'must be the id of a message of the user');
-      // With the same id, which the page keeps, so that it can edit the message again.
-      return { input: messagesOf([{ id, role: 'user', content: text, name }]), before: at, kept: at };
-    });
+    return this.#turns.reply({ how: 'edit', messageId, text }, options);
   }
 
   /**
@@ -160,11 +135,11 @@ export class Conversation {
    * ```
    */
   async fork(messageId: string): Promise<Conversation> {
-    const limits = new Limits({});
-    await this.#session.load(limits);
+    const timeouts = this.#session.timeouts();
+    await this.#session.load(timeouts);
     const copied = this.#session.history.messages.slice(0, this.#session.find(messageId) + 1);
     const conversationId = crypto.randomUUID();
-    const store = await this.#session.copy(conversationId, copied, limits);
+    const store = await this.#session.copy(conversationId, copied, timeouts);
     return new Conversation({ ...this.#options, conversationId, context: undefined, store });
   }
 
@@ -178,15 +153,15 @@ export class Conversation {
    * ```
    */
   async search(query: string, { limit = 10, signal }: SearchOptions = {}): Promise<FoundMessage[]> {
-    const limits = new Limits({ signal });
-    await this.#session.load(limits);
-    const found = await this.#turns.searcher.search(query, limit, this.#session.history, limits);
+    const timeouts = this.#session.timeouts({ signal });
+    await this.#session.load(timeouts);
+    const found = await this.#turns.prompts.searcher.search(query, limit, this.#session.history, timeouts);
     return found.slice(0, limit).map((one) => ({ ...one, text: excerptOf(one.text, query, EXCERPT) }));
   }
 
   /**
    * Builds the prompt for an input, to send with any client. Pass the reply to `record`. Give the input an id if you store it
-   * before: it is then in the prompt once.
+   * before: it is then in the prompt once. The last question may have another text than the stored one.
    *
    * @example
    * ```ts
@@ -196,7 +171,7 @@ export class Conversation {
    * ```
    */
   async buildMessages(input: TurnInput, options: BuildOptions = {}): Promise<BuiltPrompt> {
-    return this.#turns.prompt(messagesOf(input), options);
+    return this.#turns.prompts.forInput(messagesOf(input), options);
   }
 
   /**
@@ -215,12 +190,11 @@ export class Conversation {
     options: Pick<RequestOptions, 'signal'> = {},
   ): Promise<ChatMessage | undefined> {
     const input = messagesOf(question);
-    const limits = new Limits(options);
-    await this.#session.load(limits);
-    const prompt = await this.#turns.build({ input }, options, limits, {
-      most: Math.floor(this.#options.budget / 2),
-      tail: false,
-    });
+    const timeouts = this.#session.timeouts(options);
+    await this.#session.load(timeouts);
+    const { messages } = this.#session.history;
+    const params = { input, messages, most: Math.floor(this.#options.budget / 2), tail: false } as const;
+    const prompt = await this.#turns.prompts.build(params, options, timeouts);
     const texts = [prompt.context, prompt.recalled].flatMap((message) => message?.content ?? []);
     return texts.length === 0 ? undefined : { role: 'user', content: texts.join('\n\n') };
   }
@@ -228,10 +202,10 @@ export class Conversation {
   /**
    * Stores a turn that was made with another client, and compacts in the background if due. Without `reply`, stores the input
    * alone, so that a question is there before you send it. If the input is already stored (by its ids), it is not stored again:
-   * the reply replaces the stored one, if no other message follows it, and a changed text the stored text. Recording a turn twice
-   * stores it once.
+   * the reply replaces the stored one, if no other message follows it. Recording a turn twice stores it once. With its reply, the
+   * last question may have another text: it is edited.
    *
-   * @throws {RequestValidationError} when a stored message has another text, unless it is the last question, with its new reply
+   * @throws {ConversationConflictError} when the id of another message is known with another text
    * @throws {ConversationStoreError} when the turn cannot be stored
    * @example
    * ```ts
@@ -259,120 +233,8 @@ export class Conversation {
    * ```
    */
   compactWhenDue(sent?: SentPrompt): void {
-    const limits = new Limits({ signal: this.#background.signal });
-    this.#background.behind(this.#session.load(limits).then(() => this.#turns.compactWhenDue(limits, sent)));
-  }
-
-  /**
-   * Compacts now. Only one compaction runs at a time: calls during a compaction get its result. An abort ends the wait,
-   * not the compaction.
-   *
-   * @example
-   * ```ts
-   * const { tokens } = await conversation.compact('light');
-   * console.log(`${tokens.before} -> ${tokens.after} tokens`);
-   * ```
-   */
-  async compact(level?: CompactionLevel, options: RequestOptions = {}): Promise<CompactionReport> {
-    return this.#context('compact').compact(level, options);
-  }
-
-  /**
-   * Reads the context from the service again.
-   *
-   * @example
-   * ```ts
-   * await context.pin('conv_sample', 'msg_sample_7'); // by another process
-   * const { pins } = await conversation.refresh();
-   * console.log(pins?.length);
-   * ```
-   */
-  async refresh(options: RequestOptions = {}): Promise<ContextParts> {
-    const limits = new Limits(options);
-    await this.#session.load(limits);
-    const { snapshot, memory } = await this.#context('refresh').read({ ...options, ...limits.request() });
-    await this.#session.save(limits);
-    return { summary: snapshot.summary, pins: snapshot.pins, memory };
-  }
-
-  /**
-   * Returns the statements that compactions lost, oldest first, at most the newest 500. An app can offer to pin them.
-   *
-   * @example
-   * ```ts
-   * await conversation.compact('light');
-   * await conversation.compact('aggressive');
-   * for (const { section, text } of await conversation.lost()) console.log(`${section}: ${text}`);
-   * ```
-   */
-  async lost(): Promise<LostEntry[]> {
-    await this.#session.load(new Limits({}));
-    return [...this.#session.state.lost];
-  }
-
-  /**
-   * Calls `context.pin`. The next turn includes the message.
-   *
-   * @example
-   * ```ts
-   * const { content } = await conversation.pin('msg_sample_7');
-   * console.log(content);
-   * ```
-   */
-  async pin(messageId: string, params?: PinParams, options?: RequestOptions): Promise<PinnedMemoryItem> {
-    return this.#change(options, () => this.#context('pin').client.pin(this.id, messageId, params, options));
-  }
-
-  /**
-   * Calls `context.unpin`. The next turn sees the change.
-   *
-   * @example
-   * ```ts
-   * await conversation.pin('msg_sample_7');
-   * await conversation.unpin('msg_sample_7');
-   * ```
-   */
-  async unpin(messageId: string, options?: RequestOptions): Promise<void> {
-    return this.#change(options, () => this.#context('unpin').client.unpin(this.id, messageId, options));
-  }
-
-  /**
-   * Leaves a message out of prompts and searches, and calls `context.exclude` if there is a context.
-   *
-   * @example
-   * ```ts
-   * await conversation.exclude('msg_sample_7');
-   * ```
-   */
-  async exclude(messageId: string, options?: RequestOptions): Promise<void> {
-    return this.#mark('exclude', messageId, options);
-  }
-
-  /**
-   * Undoes `exclude`: calls `context.include` if there is a context.
-   *
-   * @example
-   * ```ts
-   * await conversation.exclude('msg_sample_7');
-   * await conversation.include('msg_sample_7');
-   * ```
-   */
-  async include(messageId: string, options?: RequestOptions): Promise<void> {
-    return this.#mark('include', messageId, options);
-  }
-
-  /**
-   * Calls `context.memory.upsert` in the conversation's workspace. The next turn includes the item.
-   *
-   * @example
-   * ```ts
-   * const { content } = await conversation.remember({ type: 'fact', key: 'port', content: 'The user lives in Oslo.' });
-   * console.log(content);
-   * ```
-   */
-  async remember(params: Omit<MemoryCreateParams, 'workspaceId'>, options?: RequestOptions): Promise<UserMemoryItem> {
-    const item = { ...params, workspaceId: this.#options.workspaceId };
-    return this.#change(options, () => this.#context('remember').client.memory.upsert(item, options));
+    const timeouts = this.#session.timeouts({ signal: this.#background.signal });
+    this.#background.behind(this.#session.load(timeouts).then(() => this.#turns.compactWhenDue(timeouts, sent)));
   }
 
   /**
@@ -404,38 +266,11 @@ export class Conversation {
     this.close();
     await this.idle();
   }
+}
 
-  /** Makes a change after which the context is read again. */
-  async #change<T>(options: RequestOptions = {}, change: () => T | Promise<T>): Promise<T> {
-    const limits = new Limits(options);
-    await this.#session.load(limits);
-    const changed = await change();
-    this.#turns.service?.invalidate();
-    await this.#session.save(limits);
-    return changed;
-  }
-
-  /** Here and at the service, which may not have a message that the app stores. */
-  async #mark(how: 'exclude' | 'include', messageId: string, options?: RequestOptions): Promise<void> {
-    const isStored = (): boolean => this.#session.history.messages.some(({ id }) => id === messageId);
-    await this.#change(options, async () => {
-      await this.#options.context?.[how](this.id, messageId, options).catch((error: unknown) => {
-        if (!NotFoundError.is(error) || !isStored()) throw error;
-      });
-      this.#session.exclude(messageId, how === 'exclude');
-    });
-  }
-
-  /** Copies the input now, so that later changes by the caller change nothing. An error is thrown by the reply. */
-  #given(input: TurnInput): () => TurnRequest {
-    const copy = Array.isArray(input) ? input.map((message) => ({ ...message })) : input;
-    return () => requestFor(messagesOf(copy), this.#session.history.messages);
-  }
-
-  #context(what: string): ServiceContext {
-    if (this.#turns.service !== undefined) return this.#turns.service;
-    throw new ConfigurationError(`${what} needs the option context: a ContextClient.`);
-  }
+/** Copies the input now, so that later changes by the caller change nothing. An error is thrown by the reply. */
+function sent(input: TurnInput): Ask {
+  return { how: 'send', input: Array.isArray(input) ? input.map((message) => ({ ...message })) : input };
 }
 
 /** Characters. */

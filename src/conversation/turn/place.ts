@@ -1,111 +1,186 @@
+import { ConfigurationError } from '../../index.js';
+import type { Spot } from '../context/session.js';
 import { badInput, wellFormed } from '../messages.js';
 import type { ConversationMessage, RecordedReply, StoredMessage } from '../model.js';
-
-/** What a turn sends, and what it replaces. */
-export interface TurnRequest {
-  input: readonly ConversationMessage[];
-  /** The number of messages before the input. @default all */
-  before?: number;
-  /** The number of messages that stay in the store. If there are more than `before`, the input is among them. */
-  kept?: number;
-  /** Whether the input is sent once more, by a page that may not know that it is stored. */
-  isAgain?: boolean;
-}
+import { ConversationConflictError } from '../store.js';
 
 /**
- * The request for an input. Messages that are stored already, with the same id and text, are not stored again: the new reply
- * replaces those to the same question, if no other message follows them. `mayEdit`: also if the text has changed.
+ * Where a turn belongs in its conversation. Places are ids, never positions, because a store may return a part of a
+ * conversation. docs/reference/conversation-rules.md says for each kind what is stored when.
  */
-export function requestFor(
-  input: readonly ConversationMessage[],
+export type Place<Message extends ConversationMessage = StoredMessage> =
+  /** The input is not stored. It becomes the newest before it is sent. Its reply has the place `again`. */
+  | { kind: 'new'; input: readonly Message[] }
+  /** As `new`, but it was sent with another client, and becomes the newest whatever was stored meanwhile. */
+  | { kind: 'recorded'; input: readonly Message[] }
+  /** The input is stored. The reply replaces its earlier ones, if these are the newest messages. */
+  | { kind: 'again'; input: readonly Message[] }
+  /** As `again`, but the reply is a conflict if the store has changed since it was to replace these. */
+  | { kind: 'regenerate'; input: readonly Message[]; replaces: readonly string[] }
+  /** The input and its reply replace the message with this id, and all after it, in one step. */
+  | { kind: 'edit'; input: readonly Message[]; from: string };
+
+/**
+ * The place of an input. `mayEdit`: a changed text of the last question edits it.
+ *
+ * @throws {ConversationConflictError} when the id of a message is known with another text
+ */
+export function placeOf<Message extends ConversationMessage>(
+  input: readonly Message[],
   messages: readonly ConversationMessage[],
   { mayEdit = false }: { mayEdit?: boolean } = {},
-): TurnRequest {
-  const places = input.map(({ id, content }) =>
-    id === undefined ? -1 : messages.findLastIndex((one) => one.id === id && (mayEdit || one.content === content)),
-  );
-  const others = input.filter((_, at) => places[at] === -1);
-  if (others.length > 0) return { input: others };
+): Place<Message> {
+  const positions = positionsOf(input, messages);
+  const isOther = ({ role, content }: ConversationMessage, at: number): boolean => {
+    const known = messages[positions[at] ?? -1];
+    return known !== undefined && (known.role !== role || known.content !== content);
+  };
+  if (input.some(isOther)) {
+    const [{ id: from }] = input as readonly [Message];
+    if (mayEdit && from !== undefined && isLastQuestion(input, messages, positions))
+      return { kind: 'edit', input, from };
+    throw new ConversationConflictError(
+      `The id of input[${input.findIndex(isOther)}] is known with another text: it was edited, or two messages have one id. Load the messages again.`,
+    );
+  }
+  const added = input.filter((_, at) => positions[at] === -1);
+  if (added.length > 0) return { kind: 'new', input: added };
   // Other messages may stand between those of the input: the last ones in a row are asked, and the rest is history.
-  const from = places.findLastIndex((place, at) => place !== (places[at - 1] ?? -2) + 1);
-  const before = places[from] ?? 0;
-  const end = (places.at(-1) ?? 0) + 1;
-  const kept = endOfOthers(messages, end);
-  if (input.every(({ content }, at) => content === messages[places[at] ?? -1]?.content))
-    return { input: input.slice(from), before, kept, isAgain: true };
-  return from === 0 && kept === end ? { input, before, kept: before, isAgain: true } : { input };
+  const first = positions.findLastIndex((position, at) => position !== (positions[at - 1] ?? -2) + 1);
+  return { kind: 'again', input: input.slice(first) };
 }
 
-/** The request for another reply to the last question, or for the first one. @throws {RequestValidationError} */
-export function requestAgain(messages: readonly ConversationMessage[]): TurnRequest {
+/** The place of another reply to the last question, or of the first one. @throws {RequestValidationError} */
+export function placeOfAnother(messages: readonly ConversationMessage[]): Place<ConversationMessage> {
   const end = messages.findLastIndex(isQuestion) + 1;
   if (end === 0) throw badInput('regenerate', 'there is no message of the user to reply to');
   const before = messages.slice(0, end).findLastIndex((message) => !isQuestion(message)) + 1;
-  return { input: messages.slice(before, end), before, kept: endOfOthers(messages, end) };
+  const again = { kind: 'again', input: messages.slice(before, end) } as const;
+  return { ...again, kind: 'regenerate', replaces: spotOf(again, messages).removed.flatMap(({ id }) => id ?? []) };
+}
+
+/** The messages before the input, which its prompt may contain. */
+export function historyOf(
+  place: Place<ConversationMessage>,
+  messages: readonly ConversationMessage[],
+): readonly ConversationMessage[] {
+  const id = isNew(place) ? undefined : place.input[0]?.id;
+  const at = id === undefined ? -1 : messages.findLastIndex((message) => message.id === id);
+  return at === -1 ? messages : messages.slice(0, at);
+}
+
+export function spotOf(place: Place<ConversationMessage>, messages: readonly ConversationMessage[]): Spot {
+  const end = endOfKept(place, messages);
+  const [kept, removed] = [messages.slice(0, end), messages.slice(end)];
+  return { kept, removed, after: kept.at(-1)?.id, newest: messages.at(-1)?.id };
+}
+
+/** @throws {ConfigurationError} when messages cannot be stored there, because the rows have no ids */
+export function checkIds({ kept, removed }: Spot): void {
+  for (const message of [kept.at(-1), removed.at(-1)])
+    if (message !== undefined && message.id === undefined)
+      throw new ConfigurationError('store.load must return the id of each message: store.append needs them.');
 }
 
 /**
- * How many messages stay if the last replies to a question are replaced, which ends at a position. Replies to others may stand
- * among them: several tabs may ask at once. Without `replyTo`, a message that follows the question directly is one, too.
+ * Whether there is nothing to store: the input is stored, and the reply to it, if there is one.
+ *
+ * @throws {ConversationConflictError} when the id of the reply is known with another text
  */
-export function endOfOthers(messages: readonly ConversationMessage[], end: number): number {
-  const question = messages.slice(0, end).findLast(isQuestion);
-  let follows = true;
-  const own = messages.slice(end).map(({ role, replyTo }) => {
-    follows &&= role === 'assistant' && replyTo === undefined;
-    return follows || replyTo === (question?.id ?? '');
-  });
-  return end + own.lastIndexOf(false) + 1;
-}
-
-/** Whether there is nothing to store: the input is stored, and the reply to it, if there is one. */
 export function isRecorded(
-  { input, before, kept, isAgain }: TurnRequest,
+  place: Place<ConversationMessage>,
   reply: RecordedReply | undefined,
   messages: readonly ConversationMessage[],
 ): boolean {
-  if (!isAgain || kept === before) return false;
-  if (reply === undefined) return true;
+  const isAgain = place.kind === 'again';
+  if (reply === undefined) return isAgain;
   const { id, text } = reply;
-  // One with an id of its own may be another with the same text.
-  const same = id === undefined ? { replyTo: input.findLast(isQuestion)?.id } : { id };
-  return findSame(messages, { ...same, content: wellFormed(text) }) !== undefined;
+  const { kept } = spotOf(place, messages);
+  // One with an id of its own is another with the same text, if it can replace that.
+  const isIt = (one: ConversationMessage): boolean =>
+    one.content === wellFormed(text) && (id === undefined || one.id === id || kept.includes(one));
+  if (isAgain && repliesTo(place.input, messages).some(isIt)) return true;
+  if (id !== undefined && kept.some((message) => message.id === id))
+    throw new ConversationConflictError('reply.id is the id of another message. Load the messages again.');
+  return false;
 }
 
-/** @throws {RequestValidationError} when a stored message has another text: what followed the old one would be lost */
-export function checkTexts(input: readonly ConversationMessage[], messages: readonly ConversationMessage[]): void {
-  const texts = new Map(messages.map(({ id, content }) => [id ?? '', content]));
-  const changed = input.findIndex(({ id = '', content }) => (texts.get(id) ?? content) !== content);
-  if (changed >= 0)
-    throw badInput(
-      ['input', changed, 'content'],
-      'is not the stored text: pass an edited question alone, with its reply',
-    );
-}
-
-/** A stored message that is this one: with its id, or a reply with its text to its question, if a database made the id. */
-export function findSame<Message extends ConversationMessage>(
-  messages: readonly Message[],
-  { id, content, replyTo }: Partial<ConversationMessage>,
-): Message | undefined {
-  return messages.find(
-    (one) => one.content === content && (one.id === id || (replyTo !== undefined && one.replyTo === replyTo)),
+/**
+ * `shown`: the newest message that a page shows. When it sends a question once more, it may not show that question yet.
+ *
+ * @throws {ConversationConflictError} when the newest message is another
+ */
+export function checkNewest(
+  shown: string | null | undefined,
+  place: Place<ConversationMessage>,
+  messages: readonly ConversationMessage[],
+): void {
+  if (shown === undefined) return;
+  const isShown = (message: ConversationMessage | undefined): boolean =>
+    shown === null ? message === undefined : message?.id === shown;
+  if (isShown(messages.at(-1))) return;
+  const before = place.kind === 'again' ? historyOf(place, messages) : messages;
+  if (isShown(before.at(-1)) && messages.slice(before.length).every(isQuestion)) return;
+  if (shown !== null && messages.at(-1)?.id === undefined && messages.length > 0)
+    throw new ConfigurationError('store.load must return the id of each message: newest names one.');
+  throw new ConversationConflictError(
+    'The newest message of the conversation is not the one that newest names. Load the messages again.',
   );
 }
 
-/** With another id in place of one that is taken. Otherwise `after` could be either of two messages. */
-export function withNewIds(
-  messages: readonly StoredMessage[],
-  others: readonly ConversationMessage[],
-): StoredMessage[] {
-  const known = new Set(others.map(({ id }) => id));
-  return messages.map((message) => {
-    const id = known.has(message.id) ? crypto.randomUUID() : message.id;
-    known.add(id);
-    return { ...message, id };
+/** The replies to an input: those that name its question, and those that follow it directly, and name none. */
+export function repliesTo(
+  input: readonly ConversationMessage[],
+  messages: readonly ConversationMessage[],
+): readonly ConversationMessage[] {
+  const id = input.at(-1)?.id;
+  const question = questionIn(input)?.id;
+  const at = id === undefined ? -1 : messages.findLastIndex((message) => message.id === id);
+  let follows = at !== -1;
+  return messages.slice(at + 1).filter(({ role, replyTo }) => {
+    follows &&= role === 'assistant' && replyTo === undefined;
+    return follows || (question !== undefined && replyTo === question);
   });
+}
+
+/** The last message of the user, to which the reply belongs. */
+export function questionIn<Message extends ConversationMessage>(input: readonly Message[]): Message | undefined {
+  return input.findLast(isQuestion);
+}
+
+/** Whether the input has to be stored before its reply. */
+export function isNew(place: Place<ConversationMessage>): boolean {
+  return place.kind === 'new' || place.kind === 'recorded';
 }
 
 export function isQuestion({ role }: ConversationMessage): boolean {
   return role === 'user';
+}
+
+function endOfKept(place: Place<ConversationMessage>, messages: readonly ConversationMessage[]): number {
+  if (isNew(place)) return messages.length;
+  if (place.kind === 'edit') return messages.findLastIndex(({ id }) => id === place.from);
+  const replies = new Set(repliesTo(place.input, messages));
+  return messages.findLastIndex((message) => !replies.has(message)) + 1;
+}
+
+/** The positions of messages by their ids, -1 for those that are not stored. */
+function positionsOf(input: readonly ConversationMessage[], messages: readonly ConversationMessage[]): number[] {
+  const wanted = new Set(input.flatMap(({ id }) => id ?? []));
+  const found = new Map<string, number>();
+  if (wanted.size > 0)
+    for (const [at, { id }] of messages.entries()) if (id !== undefined && wanted.has(id)) found.set(id, at);
+  return input.map(({ id }) => found.get(id ?? '') ?? -1);
+}
+
+/** Whether nothing follows an input but its own replies, so that an edit of it removes nothing else. */
+function isLastQuestion(
+  input: readonly ConversationMessage[],
+  messages: readonly ConversationMessage[],
+  positions: readonly number[],
+): boolean {
+  const [first = -1] = positions;
+  const isInRow = positions.every((position, at) => position === first + at);
+  const isSameRole = input.every(({ role }, at) => messages[first + at]?.role === role);
+  return isInRow && isSameRole && repliesTo(input, messages).length === messages.length - first - input.length;
 }

@@ -1,6 +1,6 @@
 import { onAbort } from '../../base/on-abort.js';
 import type { ChatTurn, CompactionReceipt, PromptReport, ReplyStream } from '../model.js';
-import type { TurnOptions } from '../options.js';
+import type { TurnTimeouts } from '../turn-timeouts.js';
 
 /** The end of a turn: what was stored, if any text arrived, and why it ended early. */
 export interface TurnEnd {
@@ -10,15 +10,17 @@ export interface TurnEnd {
   receipt?: Promise<CompactionReceipt | undefined> | undefined;
 }
 
+/** A turn that runs as its pieces are taken, and its limits. */
+export interface StartedTurn {
+  pieces: AsyncGenerator<string, TurnEnd>;
+  timeouts: TurnTimeouts;
+}
+
 /** A reply that any number of loops may read, each from its start. Reading it starts the turn, and drives it. */
 export class Reply implements ReplyStream {
   readonly id = crypto.randomUUID();
-  readonly #pieces: AsyncGenerator<string, TurnEnd>;
-  readonly #caller: AbortSignal | undefined;
-  readonly #background: boolean;
-  readonly #stop = new AbortController();
-  #unfollow: (() => void) | undefined;
-  #isRead = false;
+  /** From the first reader on. */
+  #turn: StartedTurn | undefined;
   /** Loops that were not left. */
   #loops = 0;
   /** The piece that all loops wait for. */
@@ -35,13 +37,9 @@ export class Reply implements ReplyStream {
   }
 
   constructor(
-    makeTurn: (signal: AbortSignal, reply: Reply) => AsyncGenerator<string, TurnEnd>,
-    { signal, background = false }: Pick<TurnOptions, 'signal' | 'background'>,
-  ) {
-    this.#pieces = makeTurn(this.#stop.signal, this);
-    this.#caller = signal;
-    this.#background = background;
-  }
+    private readonly start: (reply: Reply) => StartedTurn,
+    private readonly background = false,
+  ) {}
 
   get text(): string {
     const { text, texts } = this.#joined;
@@ -92,26 +90,23 @@ export class Reply implements ReplyStream {
     return this.#end;
   }
 
-  #begin(): void {
-    if (this.#isRead) return;
-    this.#isRead = true;
-    if (this.#caller !== undefined) this.#unfollow = onAbort(this.#caller, this.#abort);
-    if (this.#caller?.aborted === true) this.#abort();
-    if (this.#background) void this.readOn();
+  #begin(): StartedTurn {
+    if (this.#turn !== undefined) return this.#turn;
+    this.#turn = this.start(this);
+    const { signal } = this.#turn.timeouts;
+    const readOn = (): void => void this.readOn();
+    if (signal !== undefined) onAbort(signal, readOn);
+    if (signal?.aborted === true || this.background) readOn();
+    return this.#turn;
   }
 
   /** The last loop that is left stops the reply, and waits until its text so far is stored. */
   async #leave(): Promise<void> {
     this.#loops -= 1;
-    if (this.#loops > 0 || this.#background) return;
-    this.#stop.abort();
+    if (this.#loops > 0 || this.background) return;
+    this.#begin().timeouts.stop();
     await this.readOn();
   }
-
-  readonly #abort = (): void => {
-    this.#stop.abort(this.#caller?.reason);
-    void this.readOn();
-  };
 
   #take(): Promise<void> {
     this.#taking ??= this.#next().finally(() => {
@@ -121,11 +116,12 @@ export class Reply implements ReplyStream {
   }
 
   async #next(): Promise<void> {
+    const { pieces, timeouts } = this.#begin();
     const failed = (error: unknown) => ({ done: true as const, value: { error } });
-    const { done, value } = await this.#pieces.next().catch(failed);
+    const { done, value } = await pieces.next().catch(failed);
     if (done) {
       this.#end ??= value;
-      this.#unfollow?.();
+      timeouts.close();
     } else if (value !== '') this.#texts.push(value);
   }
 }

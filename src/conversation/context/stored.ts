@@ -1,0 +1,20 @@
+import { timeOf } from '../messages.js';
+import type { ConversationMessage, StoredMessage } from '../model.js';
+
+/**
+ * The rows with which a store has messages, `undefined` for those that it does not have. A database may have made other ids:
+ * a message is then known by its time, or as a reply by its question.
+ */
+export function findStored(
+  messages: readonly StoredMessage[],
+  rows: readonly ConversationMessage[],
+): (ConversationMessage | undefined)[] {
+  return messages.map((message) => rows.findLast((row) => isStored(message, row)));
+}
+
+function isStored(message: StoredMessage, row: ConversationMessage): boolean {
+  if (row.content !== message.content || row.role !== message.role || row.id === undefined) return false;
+  if (Boolean(row.stopped) !== Boolean(message.stopped)) return false;
+  const { id, createdAt, replyTo } = message;
+  return row.id === id || timeOf(row) === createdAt || (replyTo !== undefined && row.replyTo === replyTo);
+}
