@@ -191,7 +191,7 @@ function methodsOf(name: string, type: string): { call: string; reflection: Decl
     }),
     ...members
       // What both clients inherit is on the page of the first.
-      .filter(({ kind, inheritedFrom }) => kind === ReflectionKind.Method && (name === 'gateway' || !inheritedFrom))
+      .filter(({ kind, inheritedFrom }) => kind === ReflectionKind.Method && (name !== 'context' || !inheritedFrom))
       .map((reflection) => ({ call: `${name}.${reflection.name}`, reflection })),
   ];
 }

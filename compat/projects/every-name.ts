@@ -213,6 +213,7 @@ export { type BuiltPrompt as conversation_BuiltPrompt } from 'context-gateway/co
 export { type ChatTurn as conversation_ChatTurn } from 'context-gateway/conversation';
 export { type CompactionReceipt as conversation_CompactionReceipt } from 'context-gateway/conversation';
 export { type CompactionReport as conversation_CompactionReport } from 'context-gateway/conversation';
+export { type ContextActions as conversation_ContextActions } from 'context-gateway/conversation';
 export { ContextBudgetError as conversation_ContextBudgetError } from 'context-gateway/conversation';
 export { type ContextParts as conversation_ContextParts } from 'context-gateway/conversation';
 export { type ContextSection as conversation_ContextSection } from 'context-gateway/conversation';

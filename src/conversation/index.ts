@@ -1,3 +1,4 @@
+export type { ContextActions } from './context/actions.js';
 export { diffSummaries } from './context/receipt.js';
 export type {
   BuiltPrompt,

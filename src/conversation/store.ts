@@ -127,8 +127,8 @@ export function memoryStore(
 }
 
 /**
- * A turn could not be stored: `store.append` failed, or took too long. If it was the input, nothing was sent. If it was the
- * reply, `turn` has it.
+ * The store failed, or took too long, as its message says. If it was the input that could not be stored, nothing was sent. If it
+ * was the reply, `turn` has it.
  */
 export class ConversationStoreError extends ContextGatewayError {
   static override readonly errorName: string = 'ConversationStoreError';
@@ -156,8 +156,8 @@ export class ConversationStoreError extends ContextGatewayError {
 }
 
 /**
- * Another process stored messages of the conversation since this turn began. Without `turn`, nothing was sent: send the input
- * again. With it, the reply was generated and not stored, because its question, or the reply that it would replace, is another now.
+ * Another process stored messages of the conversation since this turn began, or the id of a message is known with another text.
+ * Without `turn`, nothing was sent: load the messages, and send the input again. With it, the reply was generated and not stored, because its question, or the reply that it would replace, is another now.
  */
 export class ConversationConflictError extends ConversationStoreError {
   static override readonly errorName: string = 'ConversationConflictError';

@@ -13,7 +13,7 @@ import type { CheckedOptions } from '../options.js';
 import type { ServiceContext } from './service.js';
 import type { Session } from './session.js';
 
-/** What an app does with the context of a conversation: a base of `Conversation`, whose other methods make turns. */
+/** The methods of a `Conversation` for the service's context. */
 export class ContextActions {
   readonly id: string;
   readonly #session: Session;

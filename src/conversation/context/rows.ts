@@ -32,12 +32,6 @@ export function textsOf(ids: unknown, length: number): string[] | undefined {
   return ids.every((id) => /^(?:string|number|bigint)$/.test(typeof id)) ? ids.map(String) : undefined;
 }
 
-/** The id of a row, as text. */
-export function idOf(row: StoredRow): string | undefined {
-  const { id } = Object(row) as StoredRow;
-  return id === null || id === undefined ? undefined : String(id);
-}
-
 function converted(name: string, value: unknown): unknown {
   if ((name === 'id' || name === 'replyTo') && (typeof value === 'number' || typeof value === 'bigint'))
     return String(value);

@@ -129,7 +129,7 @@ export function checkNewest(
 }
 
 /** The replies to an input: those that name its question, and those that follow it directly, and name none. */
-export function repliesTo(
+function repliesTo(
   input: readonly ConversationMessage[],
   messages: readonly ConversationMessage[],
 ): readonly ConversationMessage[] {
@@ -153,7 +153,7 @@ export function isNew(place: Place<ConversationMessage>): boolean {
   return place.kind === 'new' || place.kind === 'recorded';
 }
 
-export function isQuestion({ role }: ConversationMessage): boolean {
+function isQuestion({ role }: ConversationMessage): boolean {
   return role === 'user';
 }
 
