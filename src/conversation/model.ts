@@ -226,7 +226,11 @@ export interface RecordedReply {
   text: string;
   /** Whether it was stopped or cut off. */
   stopped?: boolean | undefined;
-  /** The id with which it is stored. @default a new one */
+  /**
+   * The id with which it is stored, and by which it is known if it is recorded again. Leave it out if your database makes the ids:
+   * it is then known by its text.
+   * @default a new one
+   */
   id?: string | undefined;
 }
 
@@ -236,7 +240,7 @@ export interface RecordedReply {
  * `background`, it continues.
  */
 export interface ReplyStream extends AsyncIterable<string> {
-  /** The id with which the reply is stored, unless the store's `append` returns another. */
+  /** The id with which the reply is stored, unless the store's `append` returns another, or another turn has asked the same. */
   readonly id: string;
   /** The text so far. */
   readonly text: string;

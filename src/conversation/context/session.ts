@@ -109,23 +109,11 @@ export class Session {
    * then, unless the response of the store was lost.
    */
   async append(turn: readonly StoredMessage[], spot: Spot, timeouts: TurnTimeouts): Promise<string[]> {
-    if (this.store.append === undefined) return turn.map(({ id }) => id); // the app stores its turns
-    try {
-      const ids = await this.#insert(this.id, turn, spot, timeouts);
-      this.forget(ids, spot.removed);
-      this.history.update([...spot.kept, ...turn.map((message, at) => ({ ...message, id: ids[at] ?? message.id }))]);
-      return ids;
-    } catch (cause) {
-      // A store's own conflict may be of another copy of this package, and have a cause.
-      if (Object(cause).name === 'ConversationConflictError') throw new ConversationConflictError();
-      if (ConversationStoreError.is(cause)) throw cause; // it took too long
-      throw new ConversationStoreError(
-        APIAbortError.is(cause)
-          ? 'The turn could not be stored: it was stopped, and store.append did not end in time.'
-          : 'The turn could not be stored: store.append failed. See cause.',
-        { cause },
-      );
-    }
+    const ids = await this.#insert(this.id, turn, spot, timeouts);
+    if (!this.isStored) return ids; // the app stores its turns
+    this.forget(ids, spot.removed);
+    this.history.update([...spot.kept, ...turn.map((message, at) => ({ ...message, id: ids[at] ?? message.id }))]);
+    return ids;
   }
 
   /** Forgets what is known of messages that were replaced. `ids`: those of the new ones. An edited message keeps its id. */
@@ -146,7 +134,15 @@ export class Session {
   ): Promise<string[]> {
     const copies = messages.map((message) => ({ ...message })); // which a store may freeze, or take apart
     const append = (): unknown => this.store.append?.(conversationId, copies, { after, newest });
-    const given = await timeouts.within(append, tooLate('store.append'));
+    const given = await timeouts.within(append, tooLate('store.append')).catch((cause: unknown) => {
+      // A store's own conflict may be of another copy of this package, and have a cause.
+      if (Object(cause).name === 'ConversationConflictError') throw new ConversationConflictError();
+      if (ConversationStoreError.is(cause)) throw cause; // it took too long
+      const why = APIAbortError.is(cause)
+        ? 'it was stopped, and store.append did not end in time'
+        : 'store.append failed';
+      throw new ConversationStoreError(`The turn could not be stored: ${why}. See cause.`, { cause });
+    });
     if (!Array.isArray(given)) return messages.map(({ id }) => id);
     if (given.every((id) => typeof id === 'string')) return messages.map(({ id }, at) => given[at] ?? id);
     // Numbers may be ids, or something else that the database returned, so the ids are looked up.

@@ -95,12 +95,11 @@ export function isRecorded(
   const isAgain = place.kind === 'again';
   if (reply === undefined) return isAgain;
   const { id, text } = reply;
-  const { kept } = spotOf(place, messages);
-  // One with an id of its own is another with the same text, if it can replace that.
+  // One with an id of its own may be another with the same text.
   const isIt = (one: ConversationMessage): boolean =>
-    one.content === wellFormed(text) && (id === undefined || one.id === id || kept.includes(one));
+    one.content === wellFormed(text) && (id === undefined || one.id === id);
   if (isAgain && repliesTo(place.input, messages).some(isIt)) return true;
-  if (id !== undefined && kept.some((message) => message.id === id))
+  if (id !== undefined && spotOf(place, messages).kept.some((message) => message.id === id))
     throw new ConversationConflictError('reply.id is the id of another message. Load the messages again.');
   return false;
 }

@@ -74,7 +74,8 @@ export class Turns {
     const { before, end } = TurnOrder.enter(this.#store, this.session.id);
     try {
       await timeouts.storing(STORING.reply, async () => {
-        await this.#loaded(before, timeouts);
+        await waited(before, timeouts);
+        await this.session.load(timeouts);
         const { messages } = this.session.history;
         const found = placeOf(input, messages, { mayEdit: reply !== undefined });
         const place = found.kind === 'new' ? ({ ...found, kind: 'recorded' } as const) : found;
@@ -107,7 +108,7 @@ export class Turns {
     const turns = TurnOrder.enter(this.#store, this.session.id, keyOf(input), reply);
     let ended: TurnEnd | undefined;
     try {
-      await this.#loaded(turns.before, timeouts);
+      await waited(turns.before, timeouts);
       const turn = await turns.same;
       if (turn !== undefined) {
         reply.report = turn.report;
@@ -115,6 +116,7 @@ export class Turns {
         ended = { turn };
         return ended;
       }
+      await this.session.load(timeouts);
       const place = this.#placeOf(ask, input);
       checkNewest(newest, place, this.session.history.messages);
       const begun = this.#storage.begin(place, reply.id); // dated now, not when the reply ends
@@ -147,16 +149,6 @@ export class Turns {
     } finally {
       turns.end(ended?.turn);
     }
-  }
-
-  /** Waits for the turns before this one, and loads what they have stored. */
-  async #loaded(before: Promise<unknown>, timeouts: TurnTimeouts): Promise<void> {
-    const late = (ms: number): Error =>
-      new APITimeoutError(`The previous turn took longer than the ${ms} ms that the deadline of this one leaves it.`, {
-        ...{ kind: 'deadline', phase: 'connect', sent: 'no' },
-      });
-    await timeouts.within(() => before, late, MAX_TIMER);
-    await this.session.load(timeouts);
   }
 
   #placeOf(ask: Ask, input: readonly ConversationMessage[]): Place<ConversationMessage> {
@@ -247,4 +239,13 @@ export class Turns {
 function keyOf(input: readonly ConversationMessage[]): string | undefined {
   const { id, content } = input.at(-1) ?? {};
   return id === undefined ? undefined : JSON.stringify([id, content]);
+}
+
+/** Waits for the turns before. */
+function waited(before: Promise<unknown>, timeouts: TurnTimeouts): Promise<unknown> {
+  const late = (ms: number): Error =>
+    new APITimeoutError(`The previous turn took longer than the ${ms} ms that the deadline of this one leaves it.`, {
+      ...{ kind: 'deadline', phase: 'connect', sent: 'no' },
+    });
+  return timeouts.within(() => before, late, MAX_TIMER);
 }

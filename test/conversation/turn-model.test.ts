@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { atLength } from '../helpers/endurance.js';
+import { seededRandom } from '../helpers/manual-runtime.js';
+import { TurnModel } from './turn-model.js';
+
+/** As property tests: the same cases each time, unless `npm run chaos -- --explore` sets another seed. */
+const FIRST_SEED = Number(process.env.PROPERTY_SEED ?? 1);
+
+/** What must have happened, so that the rules are known to be tried. */
+const OUTCOMES = [
+  ...['send', 'read', 'leave', 'again', 'regenerate', 'edit', 'record', 'record again', 'fork'],
+  ...['send', 'again', 'regenerate', 'edit'].map((how) => `${how}: ConversationConflictError`),
+  ...['send', 'again', 'regenerate', 'edit', 'record', 'fork'].map((how) => `${how}: ConversationStoreError`),
+];
+
+test.each([
+  { ids: 'the client', makesIds: false },
+  { ids: 'the database', makesIds: true },
+])('whatever pages do at once, each message is stored once and in its place (ids by $ids)', async ({ makesIds }) => {
+  const seen = new Set<string>();
+  for (let seed = FIRST_SEED; seed < FIRST_SEED + atLength(8, 200); seed += 1) {
+    const model = new TurnModel(seededRandom(seed), makesIds);
+
+    for (let step = 0; step < 100 && model.wrong.length === 0; step += 1) await model.step();
+
+    expect(model.wrong, `with seed ${seed}`).toEqual([]);
+    for (const outcome of model.seen.keys()) seen.add(outcome);
+    await model.close();
+  }
+  const all = [...(makesIds ? [] : ['again, with an old text', 'twice, asked once']), ...OUTCOMES];
+  expect(all.filter((outcome) => !seen.has(outcome))).toEqual([]);
+});

@@ -1,0 +1,408 @@
+import { GatewayClient } from 'context-gateway';
+import {
+  type AppendPlace,
+  type ChatTurn,
+  type Conversation,
+  ConversationConflictError,
+  type ConversationStore,
+  ConversationStoreError,
+  createConversation,
+  type ReplyStream,
+  type StoredMessage,
+} from 'context-gateway/conversation';
+
+/** A row of the database. All texts are different. */
+type Row = StoredMessage;
+
+/** What was stored in one step. */
+interface Commit {
+  added: readonly Row[];
+  removed: readonly Row[];
+}
+
+/** A reply of the model, or one that is recorded: what it answers, and how many steps were stored when it was made. */
+interface Answer {
+  question: string;
+  since: number;
+}
+
+/** A question as a page knows it. */
+interface Question {
+  id: string;
+  text: string;
+}
+
+/** How a call of a page ended. */
+interface Ended {
+  error?: unknown;
+  /** Calls of the model that it made. */
+  calls: number;
+  turn?: ChatTurn;
+  fork?: Conversation;
+}
+
+/** How often, of a hundred: a load fails; an append fails, loses its response, or reports a conflict with itself. */
+const FAULTS = { load: 2, append: 4, response: 4, conflict: 4 };
+
+/** A database whose answers are slow, fail or are lost, as two processes see it. */
+class FailingDatabase {
+  readonly commits: Commit[] = [];
+  readonly talks = new Map<string, Row[]>();
+  readonly #states = new Map<string, unknown>();
+  #nextId = 1;
+  /** Off while the test looks. */
+  fails = true;
+
+  constructor(
+    private readonly random: () => number,
+    private readonly makesIds: boolean,
+  ) {}
+
+  /** The store of one process: another object, whose turns do not wait for those of others. */
+  store(): Required<ConversationStore> {
+    return {
+      load: async (id) => {
+        await this.#slow();
+        if (this.#chance(FAULTS.load)) throw new Error('The database is away.');
+        const rows = structuredClone(this.talks.get(id) ?? []);
+        const messages = this.makesIds ? rows.map((row) => ({ ...row, id: Number(row.id) })) : rows;
+        return { messages, state: this.#states.get(id) as never };
+      },
+      append: async (id, messages, place) => {
+        await this.#slow();
+        if (this.#chance(FAULTS.append)) throw new Error('The disk is full.');
+        const ids = this.#commit(id, messages, place);
+        await this.#slow();
+        if (this.#chance(FAULTS.response)) throw new Error('The connection broke.');
+        if (this.#chance(FAULTS.conflict)) this.#commit(id, messages, place); // it repeats what it has committed
+        return this.makesIds ? ids.map(Number) : undefined;
+      },
+      saveState: async (id, state) => {
+        await this.#slow();
+        this.#states.set(id, structuredClone(state));
+      },
+    };
+  }
+
+  #commit(id: string, messages: readonly Row[], { after, newest }: AppendPlace): string[] {
+    const rows = this.talks.get(id) ?? [];
+    const end = rows.findIndex((row) => row.id === after) + 1;
+    if (rows.at(-1)?.id !== newest || (after !== undefined && end === 0)) throw new ConversationConflictError();
+    const withId = (one: Row): Row => ({
+      ...structuredClone(one),
+      id: this.makesIds ? String(this.#nextId++) : one.id,
+    });
+    const [kept, added] = [rows.slice(0, end), messages.map(withId)];
+    if (id === TALK) this.commits.push({ added, removed: rows.slice(end) });
+    this.talks.set(id, [...kept, ...added]);
+    return added.map((row) => row.id);
+  }
+
+  #chance(percent: number): boolean {
+    return this.fails && this.random() * 100 < percent;
+  }
+
+  async #slow(): Promise<void> {
+    const turns = Math.floor(this.random() * 4);
+    for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+export const TALK = 'talk';
+
+/** Two processes, each with two conversation objects, whose pages do at random what pages do. */
+export class TurnModel {
+  readonly database: FailingDatabase;
+  /** What must not happen. */
+  readonly wrong: string[] = [];
+  /** How often each outcome was seen, so that a test can tell that all of them were. */
+  readonly seen = new Map<string, number>();
+  readonly #processes: (readonly Conversation[])[];
+  readonly #gateway: GatewayClient;
+  readonly #answers = new Map<string, Answer>();
+  /** The calls of the model, by the page's call that caused them. */
+  readonly #calls = new Map<string, { count: number; since: number }>();
+  readonly #questions: Question[] = [];
+  readonly #recorded: { text: string; reply: string }[] = [];
+  #texts = 0;
+  #checked = 0;
+
+  constructor(
+    private readonly random: () => number,
+    private readonly makesIds: boolean,
+  ) {
+    this.database = new FailingDatabase(random, makesIds);
+    this.#gateway = new GatewayClient({
+      ...{ baseURL: 'https://model.test', apiKey: 'svc_sk_model', maxRetries: 0, pacing: false },
+      fetch: async (_, init) => this.#answer(JSON.parse(String(init?.body)), new Headers(init?.headers).get('x-call')),
+    });
+    const open = (store: ConversationStore): Conversation =>
+      createConversation({ gateway: this.#gateway as never, conversationId: TALK, model: 'm', store });
+    this.#processes = [this.database.store(), this.database.store()].map((store) => [open(store), open(store)]);
+  }
+
+  async close(): Promise<void> {
+    await this.#gateway.close();
+  }
+
+  /** Plays a call in some of the pages at once, and checks what is stored then. */
+  async step(): Promise<void> {
+    const talks = this.#processes.flat().filter(() => this.random() < 0.5);
+    await Promise.all(talks.map((talk) => this.#play(talk)));
+    this.#check();
+  }
+
+  get #rows(): readonly Row[] {
+    return this.database.talks.get(TALK) ?? [];
+  }
+
+  #play(talk: Conversation): Promise<unknown> {
+    const question = this.#pick(this.makesIds ? this.#stored() : this.#questions);
+    const asked = question && [{ role: 'user', content: question.text, id: question.id }];
+    const plays: (() => Promise<unknown>)[] = [
+      () => this.#ask('send', (options) => talk.send(this.#newQuestion(), options)),
+      () => this.#ask('read', (options) => talk.stream(this.#newQuestion(), options).final()),
+      () => this.#ask('leave', (options) => leave(talk.stream(this.#newQuestion(), options))),
+      () => this.#stop(talk),
+      () => this.#twice(),
+      () => this.#ask('regenerate', (options) => talk.regenerate(options).final()),
+      () => this.#ask('regenerate, left', (options) => leave(talk.regenerate(options))),
+      () => this.#record(talk),
+      () => this.#recordAgain(talk),
+      () => this.#fork(talk),
+      () => this.#again(talk, asked),
+      () => this.#edit(talk),
+    ];
+    return (this.#pick(plays) as () => Promise<unknown>)();
+  }
+
+  /** Sends a question once more, as a page does that got no reply, or that has not seen an edit. */
+  async #again(talk: Conversation, input: { role: string; content: string; id: string }[] | undefined): Promise<void> {
+    if (input === undefined) return;
+    const isOther = (): boolean =>
+      this.#rows.some(({ id, content }) => id === input[0]?.id && content !== input[0]?.content);
+    const before = isOther();
+    const { error, calls } = await this.#ask('again', (options) => talk.send(input, options));
+    if (!before || !isOther()) return;
+    this.#note('again, with an old text');
+    if (calls > 0) this.wrong.push('a known id was sent with another text');
+    if (error === undefined) this.wrong.push('a known id was taken with another text');
+  }
+
+  async #edit(talk: Conversation): Promise<void> {
+    const { id } = this.#pick(this.#stored()) ?? {};
+    if (id === undefined) return;
+    const text = this.#newText();
+    if (!this.makesIds) this.#questions.push({ id, text });
+    const isLeft = this.random() < 0.2;
+    const edit = (options: object) => talk.edit(id, text, options);
+    await this.#ask('edit', (options) => (isLeft ? leave(edit(options)) : edit(options).final()));
+  }
+
+  async #stop(talk: Conversation): Promise<void> {
+    const stop = new AbortController();
+    const turns = Math.floor(this.random() * 30);
+    const turn = this.#ask('stop', (options) => talk.send(this.#newQuestion(), { ...options, signal: stop.signal }));
+    for (let at = 0; at < turns; at += 1) await new Promise((resolve) => setImmediate(resolve));
+    stop.abort();
+    await turn;
+  }
+
+  /** A double click, in one process. */
+  async #twice(): Promise<void> {
+    if (this.makesIds) return; // then the page sends the id that it got, or a new question
+    const input = this.#newQuestion();
+    const talks = this.#pick(this.#processes) ?? [];
+    const [one, two] = await Promise.all(
+      talks.map((talk) => this.#ask('twice', (options) => talk.send(input, options))),
+    );
+    if (one?.turn === undefined || one.turn.stopped || two === undefined) return;
+    this.#note('twice, asked once');
+    if (two.calls > 0) this.wrong.push('a double click called the model twice');
+    if (two.turn?.text !== one.turn.text) this.wrong.push('a double click got two replies');
+  }
+
+  async #record(talk: Conversation): Promise<void> {
+    const input = this.#newQuestion();
+    const reply = this.random() < 0.3 ? undefined : this.#reply(input[0].content);
+    const { error } = await this.#ask('record', () =>
+      talk.record(input, reply === undefined ? undefined : { text: reply }),
+    );
+    if (error === undefined && reply !== undefined) this.#recorded.push({ text: input[0].content, reply });
+  }
+
+  async #recordAgain(talk: Conversation): Promise<void> {
+    const { text, reply } = this.#pick(this.#recorded) ?? { text: '', reply: '' };
+    const { id } = this.#rows.find(({ content }) => content === text) ?? {};
+    if (id === undefined) return;
+    await this.#ask('record again', () => talk.record([{ role: 'user', content: text, id }], { text: reply }));
+  }
+
+  async #fork(talk: Conversation): Promise<void> {
+    const { id } = this.#pick(this.#rows) ?? {};
+    if (id === undefined) return;
+    const before = this.#rows;
+    const { fork } = await this.#ask('fork', async () => ({ fork: await talk.fork(id) }));
+    if (fork === undefined) return;
+    const rows = this.database.talks.get(fork.id) ?? [];
+    const ids = new Set(rows.map((row) => row.id));
+    if (this.#rows === before && rows.at(-1)?.content !== before.find((row) => row.id === id)?.content)
+      this.wrong.push('a fork has other messages');
+    for (const { replyTo } of rows)
+      if (replyTo !== undefined && !ids.has(replyTo)) this.wrong.push('a fork names others');
+    this.#checkPlaces(rows);
+  }
+
+  /** Makes a call of a page, and checks how it ends. */
+  async #ask(how: string, make: (options: { headers: Record<string, string> }) => Promise<unknown>): Promise<Ended> {
+    const call = String(this.#calls.size);
+    const made = { count: 0, since: this.database.commits.length };
+    this.#calls.set(call, made);
+    try {
+      const result = await make({ headers: { 'x-call': call } });
+      this.#note(how);
+      if (isTurn(result)) {
+        const { text } = result;
+        if (!this.database.commits.some(({ added }) => added.some(({ content }) => content === text)))
+          this.wrong.push(`${how}: a turn resolved, and its reply is not stored`);
+        return { calls: made.count, turn: result };
+      }
+      return { calls: made.count, ...(result as { fork?: Conversation } | undefined) };
+    } catch (error) {
+      this.#note(`${how}: ${error instanceof Error ? error.name : 'another error'}`);
+      this.#checkError(how, error, made);
+      return { error, calls: made.count };
+    }
+  }
+
+  #checkError(how: string, error: unknown, { count, since }: { count: number; since: number }): void {
+    if (ConversationStoreError.is(error)) {
+      const hasReply = error.turn !== undefined;
+      if (count > 0 && !hasReply) this.wrong.push(`${how}: the model was called, and the error has no reply`);
+      const isConflict = ConversationConflictError.is(error);
+      if (isConflict && count > 0 && this.database.commits.length === since)
+        this.wrong.push(`${how}: a conflict after a call, although nothing was stored meanwhile`);
+    } else if (!/away|aborted by its signal|500|ended before|messageId|no message of the user/.test(String(error)))
+      this.wrong.push(`${how}: ${error}`);
+  }
+
+  /** What is stored, once all calls have ended. */
+  #check(): void {
+    const { commits } = this.database;
+    for (const commit of commits.slice(this.#checked)) this.#checkCommit(commit);
+    this.#checked = commits.length;
+    this.#checkPlaces(this.#rows);
+  }
+
+  /** Only an edit removes a question, and a reply only replies to its own question. */
+  #checkCommit({ added, removed }: Commit): void {
+    const [first] = added;
+    if (removed.length === 0 || (first?.role === 'user' && removed[0]?.role === 'user' && added.length === 2)) return;
+    const { question, since } = this.#answerOf(first?.content) ?? { question: undefined, since: 0 };
+    for (const row of removed) {
+      const isOwn = row.role === 'assistant' && this.#answerOf(row.content)?.question === question;
+      if (!isOwn) this.wrong.push(`"${first?.content}" removed "${row.content}"`);
+      const at = this.database.commits.findIndex((commit) => commit.added.some(({ id }) => id === row.id));
+      if (first?.stopped && !row.stopped && at >= since) this.wrong.push('a part of a reply removed a whole one');
+    }
+  }
+
+  /** Each message once, and each reply after its own question, which it names unless it directly follows it. */
+  #checkPlaces(rows: readonly Row[]): void {
+    for (const field of ['id', 'content'] as const)
+      if (new Set(rows.map((row) => row[field])).size < rows.length) this.wrong.push(`two messages have one ${field}`);
+    for (const [at, { role, content, replyTo }] of rows.entries()) {
+      if (role === 'user') continue;
+      const { question } = this.#answerOf(content) ?? {};
+      const asked = rows
+        .slice(0, at)
+        .findLast((row) => row.role === 'user' && (replyTo === undefined || row.id === replyTo));
+      if (question === undefined || asked?.content !== question)
+        this.wrong.push(`"${content}" is stored as a reply to "${asked?.content}"`);
+    }
+  }
+
+  /** By its number, which also a reply has that was cut. */
+  #answerOf(text = ''): Answer | undefined {
+    return this.#answers.get(text.split(' ')[0] ?? '');
+  }
+
+  /** The text of a new reply to a question: it begins with a number. */
+  #reply(question: string): string {
+    const number = `#${this.#answers.size}`;
+    this.#answers.set(number, { question, since: this.database.commits.length });
+    return `${number} is the reply to ${question}`;
+  }
+
+  #newText(): string {
+    this.#texts += 1;
+    return `Question ${this.#texts}?`;
+  }
+
+  #newQuestion(): [{ role: string; content: string; id: string }] {
+    const [id, text] = [crypto.randomUUID(), this.#newText()];
+    this.#questions.push({ id, text });
+    return [{ role: 'user', content: text, id }];
+  }
+
+  #stored(): Question[] {
+    return this.#rows.flatMap(({ id, role, content }) => (role === 'user' ? { id, text: content } : []));
+  }
+
+  #pick<T>(list: readonly T[]): T | undefined {
+    return list[Math.floor(this.random() * list.length)];
+  }
+
+  #note(outcome: string): void {
+    this.seen.set(outcome, (this.seen.get(outcome) ?? 0) + 1);
+  }
+
+  /** The model: it fails now and then, also in the middle of a reply. */
+  #answer({ messages, stream }: { messages: { content: string }[]; stream?: boolean }, call: string | null): Response {
+    const made = this.#calls.get(call ?? '');
+    if (made !== undefined) made.count += 1;
+    const text = this.#reply(messages.at(-1)?.content ?? '');
+    if (this.random() < 0.03) return Response.json({ error: { message: 'It failed.' } }, { status: 500 });
+    const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
+    const head = { id: 'c', created: 1, model: 'm' };
+    if (!stream) {
+      const choice = { index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' };
+      return Response.json({ ...head, object: 'chat.completion', choices: [choice], usage });
+    }
+    const pieces = text.split(/(?<= )/);
+    const end = this.random() < 0.05 ? 2 : pieces.length;
+    const events = pieces
+      .slice(0, end)
+      .map((content) => ({ delta: { content }, finish_reason: null as string | null }));
+    if (end === pieces.length) events.push({ delta: { content: '' }, finish_reason: 'stop' });
+    const chunks = events.map((event) => ({
+      ...head,
+      object: 'chat.completion.chunk',
+      choices: [{ index: 0, ...event }],
+    }));
+    return new Response(streamOf(chunks), { headers: { 'content-type': 'text/event-stream' } });
+  }
+}
+
+function isTurn(result: unknown): result is ChatTurn {
+  return typeof result === 'object' && result !== null && 'text' in result;
+}
+
+/** Reads the first piece, and leaves. */
+async function leave(reply: ReplyStream): Promise<ChatTurn> {
+  for await (const _ of reply) break;
+  return reply.final();
+}
+
+function streamOf(chunks: readonly object[]): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  const events = [...chunks.map((chunk) => JSON.stringify(chunk)), '[DONE]'].map((data) => `data: ${data}\n\n`);
+  return new ReadableStream({
+    async pull(controller) {
+      await new Promise((resolve) => setImmediate(resolve));
+      const next = events.shift();
+      if (next === undefined) return controller.close();
+      controller.enqueue(encoder.encode(next));
+    },
+  });
+}
