@@ -9,28 +9,31 @@ import { APIAbortError, APITimeoutError, type RequestOptions } from '../index.js
 export class TurnTimeouts {
   /** Ends the requests of the turn. */
   readonly signal: AbortSignal | undefined;
+  readonly #stopper: AbortController | undefined;
   readonly #unfollow: (() => void) | undefined;
   /** Ends what the turn waits for: `signal`, or some time after it while a message is stored. */
   #waiting: AbortSignal | undefined;
   #end: number;
 
-  /** With `stopper`, `stop` ends the turn, and `close` must be called after it. */
+  /** With `onStop`, which `stop` and the caller's abort call, `close` must be called at the end. */
   constructor(
     private readonly runtime: Runtime,
     private readonly options: RequestOptions = {},
-    private readonly stopper?: AbortController,
+    private readonly onStop?: () => void,
   ) {
     const { signal, deadline = Number.POSITIVE_INFINITY } = options;
-    this.signal = stopper?.signal ?? signal;
+    this.#stopper = onStop && new AbortController();
+    this.signal = this.#stopper?.signal ?? signal;
     this.#waiting = this.signal;
     this.#end = runtime.now() + deadline;
-    if (stopper === undefined || signal === undefined) return;
+    if (onStop === undefined || signal === undefined) return;
     this.#unfollow = onAbort(signal, () => this.stop(signal.reason));
-    if (signal.aborted) this.stop(signal.reason);
+    if (signal.aborted) this.#stopper?.abort(signal.reason);
   }
 
   stop(reason?: unknown): void {
-    this.stopper?.abort(reason);
+    this.#stopper?.abort(reason);
+    this.onStop?.();
   }
 
   close(): void {

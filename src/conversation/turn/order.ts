@@ -34,7 +34,10 @@ export class TurnOrder {
     ORDERS.set(store, orders);
     const order = orders.get(conversationId) ?? new TurnOrder();
     orders.set(conversationId, order);
-    return order.#enter(asks, reply, () => orders.delete(conversationId));
+    return order.#enter(asks, reply, () => {
+      orders.delete(conversationId);
+      if (orders.size === 0) ORDERS.delete(store); // sooner than the garbage collector would
+    });
   }
 
   #enter(asks: string | undefined, reply: Reply | undefined, forget: () => void): Entered {

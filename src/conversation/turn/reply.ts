@@ -1,4 +1,3 @@
-import { onAbort } from '../../base/on-abort.js';
 import type { ChatTurn, CompactionReceipt, PromptReport, ReplyStream } from '../model.js';
 import type { TurnTimeouts } from '../turn-timeouts.js';
 
@@ -93,10 +92,7 @@ export class Reply implements ReplyStream {
   #begin(): StartedTurn {
     if (this.#turn !== undefined) return this.#turn;
     this.#turn = this.start(this);
-    const { signal } = this.#turn.timeouts;
-    const readOn = (): void => void this.readOn();
-    if (signal !== undefined) onAbort(signal, readOn);
-    if (signal?.aborted === true || this.background) readOn();
+    if (this.background || this.#turn.timeouts.signal?.aborted === true) void this.readOn();
     return this.#turn;
   }
 

@@ -62,7 +62,7 @@ export class Turns {
 
   reply(ask: Ask, { background, ...options }: TurnOptions, stream = true): Reply {
     const start = (reply: Reply): StartedTurn => {
-      const timeouts = new TurnTimeouts(this.options.runtime, options, new AbortController());
+      const timeouts = new TurnTimeouts(this.options.runtime, options, () => void reply.readOn());
       return { timeouts, pieces: this.#turn(ask, { ...options, stream }, reply, timeouts) };
     };
     return new Reply(start, background);
