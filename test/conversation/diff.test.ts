@@ -1,7 +1,7 @@
 import type { RollingSummary } from 'context-gateway';
 import { diffSummaries } from 'context-gateway/conversation';
 import { describe, expect, test } from 'vitest';
-import { forgetMessage, lostWith } from '../../src/conversation/context/receipt.js';
+import { forgetMessages, lostWith } from '../../src/conversation/context/receipt.js';
 import type { LostEntry } from '../../src/conversation/model.js';
 import { decision, summary } from './samples.js';
 
@@ -153,6 +153,6 @@ describe('what compactions lost', () => {
     const lost = lostAfter(summary({ version: 1, requirements: ['Every export is signed.'] }), summary({ version: 2 }));
     const content = 'I do not like that every export of the week is signed by Bob, nor the berth fee of 40 euros.';
 
-    expect(forgetMessage(lost, content)).toHaveLength(1);
+    expect(forgetMessages(lost, [{ content }])).toHaveLength(1);
   });
 });

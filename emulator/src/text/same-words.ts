@@ -9,24 +9,26 @@ export function* missingFrom<T>(
   others: readonly T[],
   wordsIn: (text: T) => string,
 ): Sliced<Set<T>> {
-  const byLength = new Map<number, string[][]>();
-  for (const other of others) {
+  const forms = new WordForms();
+  const read = function* (some: readonly T[]): Sliced<string[][]> {
+    const found: string[][] = [];
+    for (const text of some) {
+      yield;
+      const words = wordsOf(wordsIn(text));
+      for (const word of words) forms.add(word);
+      found.push(words);
+    }
+    return found;
+  };
+  const [words, stated] = [yield* read(texts), yield* read(others)];
+  // Forms are known only when all words are.
+  const keyOf = (some: readonly string[]): string => some.map((word) => forms.rootOf(word)).join(' ');
+  const known = new Set<string>();
+  for (const other of stated) {
     yield;
-    const words = wordsOf(wordsIn(other));
-    const same = byLength.get(words.length);
-    if (same === undefined) byLength.set(words.length, [words]);
-    else same.push(words);
+    known.add(keyOf(other));
   }
-  const missing = new Set<T>();
-  for (const text of texts) {
-    yield;
-    const words = wordsOf(wordsIn(text));
-    const isStated = byLength
-      .get(words.length)
-      ?.some((other) => words.every((word, at) => isSameWord(word, other[at] ?? '')));
-    if (!isStated) missing.add(text);
-  }
-  return missing;
+  return new Set(texts.filter((_, at) => !known.has(keyOf(words[at] ?? []))));
 }
 
 function wordsOf(text: string): string[] {
@@ -54,19 +56,36 @@ function normalised(text: string): string {
 /** Letters and digits, with the signs that change their meaning: C++ and C#, -20 and 20, 1.5 and 15, < and >, $ and €. */
 const WORDS = /(?<![\p{L}\p{N}])[-−](?=\p{N})|\p{N}+(?:[.,:]\p{N}+)+|[\p{L}\p{M}\p{N}]+[+#]*|!=|[\p{Sc}\p{Sm}%‰°]/gu;
 
-/** Whether two words are equal but for an English ending: need, needs, needed, needing. */
-function isSameWord(one: string, other: string): boolean {
-  if (one === other) return true;
-  return one[0] === other[0] && basesOf(one).some((base) => basesOf(other).includes(base));
+/** English words that are forms of each other, directly or by another word: need, needs, needed, needing. */
+class WordForms {
+  /** For each word another form of it, up to one that stands for all. */
+  readonly #next = new Map<string, string>();
+
+  add(word: string): void {
+    if (this.#next.has(word)) return;
+    this.#next.set(word, word);
+    for (const base of basesOf(word)) {
+      if (!this.#next.has(base)) this.#next.set(base, base);
+      this.#next.set(this.rootOf(base), this.rootOf(word));
+    }
+  }
+
+  rootOf(word: string): string {
+    let root = word;
+    for (let next = this.#next.get(root); next !== undefined && next !== root; next = this.#next.get(root)) {
+      this.#next.set(root, this.#next.get(next) ?? next); // the next look-up takes half as many steps
+      root = next;
+    }
+    return root;
+  }
 }
 
-/** A word, and the words of which it may be a form. */
+/** The words of which one may be a form. */
 function basesOf(word: string): string[] {
-  const bases = ENDINGS.flatMap(([ending, base]) => {
+  return ENDINGS.flatMap(([ending, base]) => {
     const stem = word.replace(ending, '');
     return stem !== word && IS_WORD.test(stem) ? word.replace(ending, base) : [];
   });
-  return [word, ...bases];
 }
 
 /** The endings of English nouns and verbs, and what they stand for. */
@@ -81,4 +100,6 @@ const ENDINGS: readonly (readonly [RegExp, string])[] = [
 /** "https" is no form of "http": a word has a vowel. */
 const IS_WORD = /^(?=.*[aeiouy])[a-z]{2,}$/;
 
-const LIST = /[\p{L}\p{N}][\p{L}\p{M}\p{N}+#-]*(?:(?:, (?:and |or )?| and | or )[\p{L}\p{N}][\p{L}\p{M}\p{N}+#-]*)+/gu;
+/** Begins only where a word does: otherwise, a long word would be read again from each of its letters. */
+const LIST =
+  /(?<![\p{L}\p{M}\p{N}+#-])[\p{L}\p{N}][\p{L}\p{M}\p{N}+#-]*(?:(?:, (?:and |or )?| and | or )[\p{L}\p{N}][\p{L}\p{M}\p{N}+#-]*)+/gu;

@@ -1,9 +1,9 @@
 import { pauses } from '../../base/pauses.js';
 import type { RollingSummary } from '../../index.js';
-import type { LostEntry, Snapshot, SummaryDiff, SummaryEntry } from '../model.js';
-import { compare, entriesOf, listOf, textsOf } from '../prompt/entries.js';
-import type { History } from '../search/history.js';
+import type { ConversationMessage, LostEntry, Snapshot, SummaryDiff, SummaryEntry } from '../model.js';
+import { entriesOf, listOf, textsOf } from '../prompt/entries.js';
 import { normalise } from '../search/words.js';
+import { without } from './same-words.js';
 
 /** Whether an entry is valid until it is revoked. Goals and plans are not. */
 function isBinding({ section }: SummaryEntry): boolean {
@@ -36,16 +36,6 @@ export function diffSummaries(before: RollingSummary, after: RollingSummary): Su
   };
 }
 
-/** The entries that `others` do not state. */
-function without<Entry extends SummaryEntry>(entries: readonly Entry[], others: readonly SummaryEntry[]): Entry[] {
-  const stated = others.map(wordsOfEntry);
-  return entries.filter((entry) => {
-    const words = wordsOfEntry(entry);
-    const alike = stated.filter(({ length }) => length === words.length);
-    return !alike.some((other) => words.every((word, at) => isSameWord(word, other[at] ?? '')));
-  });
-}
-
 /**
  * The statements that are lost with a new version of the summary: those of `before` that it lacks, and those lost earlier,
  * unless it contains them again. `before` is the version before a compaction. Other changes lose nothing: excluding a
@@ -64,31 +54,44 @@ export function lostWith(
 /** The state is saved with each turn, so the oldest go. */
 const MOST_LOST = 500;
 
-/** Forgets the statements that stand, word for word, in a message which was excluded or replaced. */
-export function forgetMessage(lost: readonly LostEntry[], content = ''): LostEntry[] {
-  const words = ` ${normalise(content)} `;
-  return lost.filter(({ text }) => !words.includes(` ${normalise(text)} `));
+/** Forgets the statements that stand, word for word, in messages which were excluded or replaced. */
+export function forgetMessages(lost: readonly LostEntry[], messages: readonly { content: string }[]): LostEntry[] {
+  if (lost.length === 0 || messages.length === 0) return [...lost];
+  const said = messages.map(({ content }) => ` ${normalise(content)} `);
+  const words = new Set(said.flatMap((text) => text.split(' ')));
+  return lost.filter(({ text }) => {
+    const stated = normalise(text);
+    const mayBeSaid = stated.split(' ').every((word) => words.has(word)); // most are not, and are not looked for
+    return !(mayBeSaid && said.some((one) => one.includes(` ${stated} `)));
+  });
 }
 
 /** Counts old messages that are not pinned, and of which the summary quotes nothing. An entry counts for the newest message it quotes. */
-export async function countOnlyInHistory({ summary, pins, metadata }: Snapshot, history: History): Promise<number> {
-  const { messages } = history;
-  const origins = new Set<number>();
-  await history.ready();
-  const pause = pauses(); // there may be many entries
-  for (const text of quotesOf(summary)) {
-    const found = history.search(text, ORIGINS);
-    const quoted = found.map(({ position }) => position).filter((at) => quotes(messages[at]?.content ?? '', text));
-    if (quoted.length > 0) origins.add(Math.max(...quoted));
+export async function countOnlyInHistory(
+  { summary, pins, metadata }: Snapshot,
+  messages: readonly ConversationMessage[],
+): Promise<number> {
+  const quoted = new Set<number>();
+  const left = byLongestWord(quotesOf(summary));
+  const pause = pauses();
+  for (let at = messages.length - 1; at >= 0 && left.size > 0; at -= 1) {
+    const { content = '', excluded } = messages[at] ?? {};
+    if (excluded === true) continue;
+    const words = normalise(content).split(' ');
+    for (const word of new Set(words)) {
+      const quotes = left.get(word);
+      const others = quotes?.filter((quote) => !isQuoted(quote, words));
+      if (others === undefined || others.length === quotes?.length) continue;
+      quoted.add(at);
+      if (others.length > 0) left.set(word, others);
+      else left.delete(word);
+    }
     await pause();
   }
   const pinned = new Set<string | undefined>(pins.map(({ messageId }) => messageId));
   const old = messages.slice(0, Math.max(0, messages.length - metadata.recentMessageCount));
-  return old.filter(({ id, excluded }, at) => excluded !== true && !origins.has(at) && !pinned.has(id)).length;
+  return old.filter(({ id, excluded }, at) => excluded !== true && !quoted.has(at) && !pinned.has(id)).length;
 }
-
-/** Messages in which an entry is looked for. */
-const ORIGINS = 3;
 
 /** The texts of all entries of a summary: statements, open questions, references and excerpts. */
 function quotesOf(summary: RollingSummary): string[] {
@@ -96,60 +99,22 @@ function quotesOf(summary: RollingSummary): string[] {
   return [...entriesOf(summary).map(({ text }) => text), ...textsOf(summary.openQuestions), ...textsOf(values)];
 }
 
+/** The words of texts, by the longest word of each, which few messages have. */
+function byLongestWord(texts: readonly string[]): Map<string, string[][]> {
+  const found = new Map<string, string[][]>();
+  for (const words of texts.map((text) => normalise(text).split(' '))) {
+    const longest = words.reduce((one, other) => (other.length > one.length ? other : one), '');
+    if (longest !== '') found.set(longest, [...(found.get(longest) ?? []), words]);
+  }
+  return found;
+}
+
 /**
  * Whether an entry of a summary quotes a message: its words stand in it in the same order. Others may stand between them,
  * because a summary leaves out fillers, reasons and the middle of a long message.
  */
-function quotes(content: string, entry: string): boolean {
-  const wanted = normalise(entry).split(' ').filter(Boolean);
+function isQuoted(quote: readonly string[], words: readonly string[]): boolean {
   let found = 0;
-  for (const word of normalise(content).split(' ')) if (word === wanted[found]) found += 1;
-  return found > 0 && found === wanted.length;
+  for (const word of words) if (word === quote[found]) found += 1;
+  return found === quote.length;
 }
-
-function wordsOfEntry({ term, text }: SummaryEntry): string[] {
-  const sorted = (term === undefined ? text : `${term} ${text}`).replace(LIST, (list) => inOrder(list));
-  const rest = normalise(sorted.replace(ARTICLES, ' '));
-  return (rest || normalise(sorted) || sorted).split(' ');
-}
-
-/** Not the A of "plan A", which has a capital within a sentence. */
-const ARTICLES = /(?<![\p{L}\p{M}\p{N}])(?:(?:an?|the)|(?<=^|[.!?] )(?:An?|The))(?= [\p{L}\p{N}])/gu;
-
-/** "Redis, Kafka and Postgres" is "Kafka, Postgres and Redis". Two words with a comma between them are no list. */
-function inOrder(list: string): string {
-  if (/^[^ ]+, [^ ]+$/.test(list) || / and .* or | or .* and /.test(list)) return list; // "A, and B or C" is not "C, and A or B"
-  const items = list.split(/(, (?:and |or )?| and | or )/);
-  const sorted = items.filter((_, at) => at % 2 === 0).sort((a, b) => compare(a.toLowerCase(), b.toLowerCase()));
-  return items.map((item, at) => (at % 2 === 0 ? sorted[at / 2] : item)).join('');
-}
-
-/** Whether two words are equal but for an English ending: need, needs, needed, needing. */
-function isSameWord(one: string, other: string): boolean {
-  if (one === other) return true;
-  const [begins] = one;
-  return begins === other[0] && basesOf(one).some((base) => basesOf(other).includes(base));
-}
-
-/** A word, and the words of which it may be a form. */
-function basesOf(word: string): string[] {
-  const bases = ENDINGS.flatMap(([ending, base]) => {
-    const stem = word.replace(ending, '');
-    return stem !== word && IS_WORD.test(stem) ? word.replace(ending, base) : [];
-  });
-  return [word, ...bases];
-}
-
-/** The endings of English nouns and verbs, and what they stand for. */
-const ENDINGS: readonly (readonly [RegExp, string])[] = [
-  [/(?<!s)s$/, ''],
-  [/(?<=[oxz]|[cs]h|ss)es$/, ''],
-  [/ie[sd]$/, 'y'],
-  [/(?<!e|^[^aeiouy]*[aeiouy][^aeiouywx])ed$|(?<!^[^aeiouy]*[aeiouy][^aeiouywx])ing$/, ''], // not "rated" for "rat"
-  [/(?<!e)ed$|ing$/, 'e'],
-  [/([bdgklmnprtv])\1(?:ed|ing)$/, '$1'],
-];
-/** "https" is no form of "http": a word has a vowel. */
-const IS_WORD = /^(?=.*[aeiouy])[a-z]{2,}$/;
-
-const LIST = /[\p{L}\p{N}][\p{L}\p{M}\p{N}+#-]*(?:(?:, (?:and |or )?| and | or )[\p{L}\p{N}][\p{L}\p{M}\p{N}+#-]*)+/gu;

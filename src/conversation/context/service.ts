@@ -300,7 +300,7 @@ export class ServiceContext {
       versions: { before: before.summary.version, after: after.summary.version },
       tokens: cause === undefined ? read : tokensOf(cause.result),
       diff: diffSummaries(before.summary, after.summary),
-      onlyInHistory: await countOnlyInHistory(after, this.#session.history),
+      onlyInHistory: await countOnlyInHistory(after, this.#session.history.messages),
     };
   }
 }

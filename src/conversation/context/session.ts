@@ -16,7 +16,7 @@ import {
 } from '../store.js';
 import { TurnTimeouts } from '../turn-timeouts.js';
 import { copyOf, endOfStep } from './copy.js';
-import { forgetMessage } from './receipt.js';
+import { forgetMessages } from './receipt.js';
 import { checkLoaded, messageOf, textsOf } from './rows.js';
 import { stateSchema } from './state-schema.js';
 import { findStored } from './stored.js';
@@ -119,9 +119,10 @@ export class Session {
   /** Forgets what is known of messages that were replaced. `ids`: those of the new ones. An edited message keeps its id. */
   forget(ids: readonly string[], removed: readonly ConversationMessage[]): void {
     const { lost, excluded } = this.#state;
+    const stored = new Set(ids);
     this.set({
-      lost: removed.reduce((left, { content }) => forgetMessage(left, content), lost),
-      excluded: excluded.filter((id) => !ids.includes(id)),
+      lost: forgetMessages(lost, removed),
+      excluded: excluded.filter((id) => !stored.has(id)),
     });
   }
 
@@ -178,8 +179,8 @@ export class Session {
   exclude(messageId: string, excluded: boolean): void {
     const others = this.#state.excluded.filter((id) => id !== messageId);
     this.set({ excluded: excluded ? [...others, messageId] : others });
-    const message = this.history.messages.find(({ id }) => id === messageId);
-    if (excluded) this.set({ lost: forgetMessage(this.#state.lost, message?.content) });
+    const messages = this.history.messages.filter(({ id }) => id === messageId);
+    if (excluded) this.set({ lost: forgetMessages(this.#state.lost, messages) });
   }
 
   /** The position of a message. @throws {RequestValidationError} */

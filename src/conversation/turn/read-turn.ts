@@ -3,6 +3,7 @@ import {
   APIAbortError,
   type ErrorData,
   RequestValidationError,
+  ResponseTooLargeError,
   ResponseValidationError,
   StreamTruncatedError,
 } from '../../index.js';
@@ -17,6 +18,7 @@ import type { TurnEvent } from './respond.js';
  * @throws {StreamTruncatedError} when the response ends before the turn does
  * @throws {APIAbortError} when your signal aborts the request
  * @throws {ResponseValidationError} when the response contains something else
+ * @throws {ResponseTooLargeError} when one event is larger than 8 MB
  * @example
  * ```ts
  * import { readTurn, toResponse } from 'context-gateway/conversation';
@@ -47,27 +49,39 @@ export async function* readTurn(response: Response): AsyncGenerator<TurnEvent, u
     }
   } catch (error) {
     if (/^(?:Abort|Timeout)Error$/.test(String(Object(error).name))) throw new APIAbortError({ cause: error });
-    if (ResponseValidationError.is(error)) throw error;
+    if (ResponseValidationError.is(error) || ResponseTooLargeError.is(error)) throw error;
     // The network failed: below, as if the response had ended.
   }
   if (!hasEnded) throw new StreamTruncatedError('The response ended before the turn was complete.');
 }
 
+/** Maximum characters of an event, as of a stream of the Gateway. */
+const MAX_EVENT = 8 * 1024 * 1024;
+
 /** The data of server-sent events as `eventResponse` writes them. */
 async function* dataOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string, undefined> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
-  let rest = '';
+  // The event that has not ended. Joined when it has: to search it again with each piece would take quadratic time.
+  let pieces: string[] = [];
+  let length = 0;
+  let last = '';
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
       const text = decoder.decode(value, { stream: true });
-      rest += text;
-      if (!text.includes('\n')) continue; // a long event is not searched again with each part of it
-      const events = rest.split('\n\n');
-      rest = events.pop() ?? '';
-      for (const event of events) if (event.startsWith('data: ')) yield event.slice(6);
+      const isEnd = `${last}${text}`.includes('\n\n');
+      last = text.at(-1) ?? last;
+      pieces.push(text);
+      length += text.length;
+      if (isEnd) {
+        const events = pieces.join('').split('\n\n');
+        pieces = [events.pop() ?? ''];
+        length = pieces[0]?.length ?? 0;
+        for (const event of events) if (event.startsWith('data: ')) yield event.slice(6);
+      }
+      if (length > MAX_EVENT) throw new ResponseTooLargeError('An event of the turn', MAX_EVENT, 'stream');
     }
   } finally {
     await reader.cancel().catch(() => {}); // without effect at the end

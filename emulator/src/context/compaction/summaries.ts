@@ -1,3 +1,4 @@
+import TinyQueue from 'tinyqueue';
 import type { Sliced } from '../../base/slices.js';
 import { type Section, type SummaryItem, summaryTokens } from '../../store/summary.js';
 import { Coverage } from '../../text/coverage.js';
@@ -25,6 +26,14 @@ interface SourcedCandidate {
   message: number;
   /** Its index in the coverage. */
   at: number;
+}
+
+/** An entry in the queue of the best ones. */
+interface Valued {
+  entry: SourcedCandidate;
+  value: number;
+  /** Of entries of the same worth, the one with the highest number is next. */
+  order: number;
 }
 
 /** Extractive summaries. All work that does not depend on the size of the summary is done once. */
@@ -120,13 +129,14 @@ export class Summaries {
   ): Sliced<number> {
     const worth = ({ at, candidate: { item } }: SourcedCandidate): number =>
       this.coverage.gain(at) / (Math.sqrt(item.tokens) * Math.sqrt(Math.sqrt(item.tokens)));
-    // Ascending by worth. Worth only falls, so an entry that is still the best after it is valued again is the best.
-    const queue: { entry: SourcedCandidate; value: number }[] = [];
-    for (const entry of entries) {
-      queue.push({ entry, value: worth(entry) });
+    // Worth only falls, so an entry that is still the best after it is valued again is the best.
+    const valued: Valued[] = [];
+    for (const [order, entry] of entries.entries()) {
+      valued.push({ entry, value: worth(entry), order });
       yield;
     }
-    queue.sort((a, b) => a.value - b.value);
+    const queue = new TinyQueue(valued, (a, b) => b.value - a.value || b.order - a.order);
+    let again = 0;
     let spent = 0;
     for (let top = queue.pop(); top !== undefined; top = queue.pop()) {
       yield;
@@ -135,8 +145,9 @@ export class Summaries {
       // The first item of a section may exceed its share, so that a small budget still covers several sections.
       if (spent + tokens > left || (spent + tokens > share && spent > 0)) continue;
       const value = worth(entry);
-      if (value < (queue.at(-1)?.value ?? 0)) {
-        queue.splice(placeOf(value, queue), 0, { entry, value });
+      if (value < (queue.peek()?.value ?? 0)) {
+        again -= 1;
+        queue.push({ entry, value, order: again }); // after those of the same worth
         continue;
       }
       chosen.add(entry);
@@ -169,17 +180,6 @@ export class Summaries {
     }
     return items;
   }
-}
-
-/** The first index whose value is not below this one. */
-function placeOf(value: number, queue: readonly { value: number }[]): number {
-  let [low, high] = [0, queue.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((queue[middle]?.value ?? 0) < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 const isIn =

@@ -1,0 +1,93 @@
+import type { SummaryEntry } from '../model.js';
+import { compare } from '../prompt/entries.js';
+import { normalise } from '../search/words.js';
+
+/**
+ * The entries that `others` do not state: none of them has the same words. Case, punctuation, articles, English inflection and
+ * the order of a list make no difference.
+ */
+export function without<Entry extends SummaryEntry>(
+  entries: readonly Entry[],
+  others: readonly SummaryEntry[],
+): Entry[] {
+  const forms = new WordForms();
+  const [words, stated] = [entries, others].map((list) => list.map((entry) => wordsOf(entry, forms))) as [
+    string[][],
+    string[][],
+  ];
+  // Forms are known only when all words are.
+  const keyOf = (some: readonly string[]): string => some.map((word) => forms.rootOf(word)).join(' ');
+  const known = new Set(stated.map(keyOf));
+  return entries.filter((_, at) => !known.has(keyOf(words[at] ?? [])));
+}
+
+function wordsOf({ term, text }: SummaryEntry, forms: WordForms): string[] {
+  const sorted = (term === undefined ? text : `${term} ${text}`).replace(LIST, (list) => inOrder(list));
+  const rest = normalise(sorted.replace(ARTICLES, ' '));
+  const words = (rest || normalise(sorted) || sorted).split(' ');
+  for (const word of words) forms.add(word);
+  return words;
+}
+
+/** Not the A of "plan A", which has a capital within a sentence. */
+const ARTICLES = /(?<![\p{L}\p{M}\p{N}])(?:(?:an?|the)|(?<=^|[.!?] )(?:An?|The))(?= [\p{L}\p{N}])/gu;
+
+/** "Redis, Kafka and Postgres" is "Kafka, Postgres and Redis". Two words with a comma between them are no list. */
+function inOrder(list: string): string {
+  if (/^[^ ]+, [^ ]+$/.test(list)) return list;
+  if (list.includes(' and ') && list.includes(' or ')) return list; // "A, and B or C" is not "C, and A or B"
+  const items = list.split(/(, (?:and |or )?| and | or )/);
+  const sorted = items.filter((_, at) => at % 2 === 0).sort((a, b) => compare(a.toLowerCase(), b.toLowerCase()));
+  return items.map((item, at) => (at % 2 === 0 ? sorted[at / 2] : item)).join('');
+}
+
+/** Begins only where a word does: otherwise, a long word would be read again from each of its letters. */
+const LIST =
+  /(?<![\p{L}\p{M}\p{N}+#-])[\p{L}\p{N}][\p{L}\p{M}\p{N}+#-]*(?:(?:, (?:and |or )?| and | or )[\p{L}\p{N}][\p{L}\p{M}\p{N}+#-]*)+/gu;
+
+/** English words that are forms of each other, directly or by another word: need, needs, needed, needing. */
+class WordForms {
+  /** For each word another form of it, up to one that stands for all. */
+  readonly #next = new Map<string, string>();
+
+  add(word: string): void {
+    if (this.#next.has(word)) return;
+    this.#next.set(word, word);
+    for (const base of basesOf(word)) {
+      if (!this.#next.has(base)) this.#next.set(base, base);
+      this.#next.set(this.rootOf(base), this.rootOf(word));
+    }
+  }
+
+  rootOf(word: string): string {
+    let root = word;
+    for (let next = this.#next.get(root); next !== undefined && next !== root; next = this.#next.get(root)) {
+      this.#next.set(root, this.#next.get(next) ?? next); // the next look-up takes half as many steps
+      root = next;
+    }
+    return root;
+  }
+}
+
+/** The words of which one may be a form. */
+function basesOf(word: string): string[] {
+  if (word.length > LONGEST) return [];
+  return ENDINGS.flatMap(([ending, base]) => {
+    const stem = word.replace(ending, '');
+    return stem !== word && IS_WORD.test(stem) ? word.replace(ending, base) : [];
+  });
+}
+
+/** Letters of an English word. The expressions below take quadratic time. */
+const LONGEST = 40;
+/** The endings of English nouns and verbs, and what they stand for. */
+const ENDINGS: readonly (readonly [RegExp, string])[] = [
+  [/(?<!s)s$/, ''],
+  [/(?<=[oxz]|[cs]h|ss)es$/, ''],
+  [/ie[sd]$/, 'y'],
+  [/(?<!e|^[^aeiouy]*[aeiouy][^aeiouywx])ed$|(?<!^[^aeiouy]*[aeiouy][^aeiouywx])ing$/, ''], // not "rated" for "rat"
+  [/(?<!e)ed$|ing$/, 'e'],
+  [/([bdgklmnprtv])\1(?:ed|ing)$/, '$1'],
+];
+/** "https" is no form of "http": a word has a vowel. */
+const IS_WORD = /^(?=.*[aeiouy])[a-z]{2,}$/;
