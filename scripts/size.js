@@ -27,7 +27,7 @@ const PROGRAMS = [
   },
   {
     name: 'a page that reads turns of its server',
-    budget: 2,
+    budget: 2.1,
     code: `export { readTurn } from 'context-gateway/conversation';`,
   },
   {
@@ -37,7 +37,7 @@ const PROGRAMS = [
   },
   {
     name: 'what the conversation helper adds to a page with both clients',
-    budget: 24.7, // the target is 9: docs/internals/decisions/size.md
+    budget: 25, // the target is 9: docs/internals/decisions/size.md
     code: `import { createConversation } from 'context-gateway/conversation';
       ${CLIENTS}
       const conversation = createConversation({ context, gateway, conversationId: 'c', model: 'm' });

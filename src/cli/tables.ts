@@ -2,6 +2,9 @@ import { isObject } from '../base/objects.js';
 
 /** The widest cell of a table, in columns. `--json` has everything, and all digits. */
 const MAX_CELL = 80;
+/** Columns of a table, and levels of headings. What the service sends may have one for each record, or very many. */
+const MAX_COLUMNS = 40;
+const MAX_LEVELS = 5;
 
 /** A result in tables: records as rows, fields in two columns, nested values under headings. Ends with a line end. */
 export function inTables(value: unknown): string {
@@ -22,15 +25,16 @@ export function printable(text: string): string {
   );
 }
 
-function blocksOf(heading: string, value: unknown): string[] {
+function blocksOf(heading: string, value: unknown, level = 0): string[] {
   if (Array.isArray(value)) return [titled(heading, value.some(isObject) ? rowsOf(value) : linesOf(value))];
   if (!isObject(value)) return [titled(heading, cell(value))];
   const fields = Object.entries(value);
-  const plain = fields.filter(([, field]) => !isNested(field)).map(([name, field]) => [cell(name), cell(field)]);
-  const nested = fields.filter(([, field]) => isNested(field));
+  const isOpen = (field: unknown): boolean => level < MAX_LEVELS && isNested(field);
+  const plain = fields.filter(([, field]) => !isOpen(field)).map(([name, field]) => [cell(name), cell(field)]);
+  const nested = fields.filter(([, field]) => isOpen(field));
   return [
     ...(plain.length === 0 ? [] : [titled(heading, aligned(plain))]),
-    ...nested.flatMap(([name, field]) => blocksOf(heading === '' ? name : `${heading}.${name}`, field)),
+    ...nested.flatMap(([name, field]) => blocksOf(heading === '' ? name : `${heading}.${name}`, field, level + 1)),
   ];
 }
 
@@ -43,8 +47,12 @@ function linesOf(values: readonly unknown[]): string {
 }
 
 function rowsOf(records: readonly unknown[]): string {
-  const names = [...new Set(records.flatMap((record) => Object.keys(Object(record))))];
-  return aligned([names.map(cell), ...records.map((record) => names.map((name) => cell(Object(record)[name])))]);
+  const all = new Set(records.flatMap((record) => Object.keys(Object(record))));
+  const names = [...all].slice(0, MAX_COLUMNS);
+  const more = all.size - names.length;
+  const rows = records.map((record) => names.map((name) => cell(Object(record)[name])));
+  const table = aligned([names.map(cell), ...rows]);
+  return more > 0 ? `${table}\n… ${more} more columns: see --json` : table;
 }
 
 function aligned(rows: readonly (readonly string[])[]): string {
@@ -64,11 +72,13 @@ function aligned(rows: readonly (readonly string[])[]): string {
 
 /** Text of the service may contain escape sequences, which a terminal would obey. */
 function cell(value: unknown): string {
+  if (value === undefined) return '';
   const short = typeof value === 'number' ? Math.round(value * 100) / 100 : value;
   const text = typeof short === 'string' ? short : short === undefined ? '' : JSON.stringify(short);
   return cut(text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' '));
 }
 
+const ASCII = /^[ -~]*$/;
 /** What a terminal shows as one character, which may be several for JavaScript. */
 const CHARACTERS = new Intl.Segmenter();
 const WIDE =
@@ -76,12 +86,14 @@ const WIDE =
 
 /** The columns that a text takes in a terminal. */
 function widthOf(text: string): number {
+  if (ASCII.test(text)) return text.length; // the segmenter takes a hundred times as long
   let width = 0;
   for (const { segment } of CHARACTERS.segment(text)) width += WIDE.test(segment) ? 2 : 1;
   return width;
 }
 
 function cut(text: string): string {
+  if (ASCII.test(text)) return text.length > MAX_CELL ? `${text.slice(0, MAX_CELL - 1)}…` : text;
   let [kept, shorter, width] = ['', '', 0];
   for (const { segment } of CHARACTERS.segment(text)) {
     width += widthOf(segment);

@@ -140,6 +140,23 @@ test.each([
   expect(second).toBe('port  AAA');
 });
 
+test('a table has at most 40 columns, and says how many are missing', () => {
+  const records = Array.from({ length: 3 }, (_, at) =>
+    Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`k${at * 30 + i}`, at])),
+  );
+
+  const lines = inTables(records).split('\n');
+
+  expect(lines[0]?.split(/ +/)).toHaveLength(40);
+  expect(lines.at(-2)).toBe('… 50 more columns: see --json');
+});
+
+test('what is nested deeper than five levels is shown as JSON', () => {
+  const deep = { a: { b: { c: { d: { e: { f: { g: 1 } } } } } } };
+
+  expect(inTables(deep)).toBe('a.b.c.d.e\n  f  {"g":1}\n');
+});
+
 test.each([
   [`${'x'.repeat(77)}🚀🚀`, `${'x'.repeat(77)}🚀…`],
   ['漢'.repeat(40), '漢'.repeat(40)],

@@ -300,3 +300,33 @@ test.each([
 
   expect(events).toEqual([{ type: 'error', error: toErrorData(error) }]);
 });
+
+const inPieces = (pieces: readonly string[]): Response => {
+  const encoder = new TextEncoder();
+  const left = pieces.values();
+  const pull = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+    const { done, value } = left.next();
+    if (done) controller.close();
+    else controller.enqueue(encoder.encode(value));
+  };
+  return new Response(new ReadableStream({ pull }), { headers: { 'content-type': 'text/event-stream' } });
+};
+
+test.each([1, 2, 3, 7, 1000])('a page reads events that arrive in pieces of %i characters', async (size) => {
+  const events = [
+    { type: 'text', text: 'A line\nand another.' },
+    { type: 'turn', turn: { text: '港口' } },
+  ];
+  const body = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(': still here\n\n');
+  const pieces = Array.from({ length: Math.ceil(body.length / size) }, (_, at) =>
+    body.slice(at * size, (at + 1) * size),
+  );
+
+  expect(await eventsOf(inPieces(pieces))).toEqual(events);
+});
+
+test('a page reads no event of more than 8 MB', async () => {
+  const error = await failureOf(eventsOf(inPieces(['data: ', ...Array<string>(9).fill('x'.repeat(1024 * 1024))])));
+
+  expect(error).toMatchObject({ name: 'ResponseValidationError', message: 'An event of the turn exceeds 8 MB.' });
+});

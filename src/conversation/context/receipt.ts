@@ -3,7 +3,7 @@ import type { RollingSummary } from '../../index.js';
 import type { ConversationMessage, LostEntry, Snapshot, SummaryDiff, SummaryEntry } from '../model.js';
 import { entriesOf, listOf, textsOf } from '../prompt/entries.js';
 import { normalise } from '../search/words.js';
-import { without } from './same-words.js';
+import { differences } from './same-words.js';
 
 /** Whether an entry is valid until it is revoked. Goals and plans are not. */
 function isBinding({ section }: SummaryEntry): boolean {
@@ -27,12 +27,12 @@ function isBinding({ section }: SummaryEntry): boolean {
  */
 export function diffSummaries(before: RollingSummary, after: RollingSummary): SummaryDiff {
   const [earlier, later] = [entriesOf(before), entriesOf(after)];
-  const missing = without(earlier, later);
+  const [missing, added] = differences(earlier, later);
   const gone = new Set(missing);
   return {
     kept: earlier.filter((entry) => !gone.has(entry)),
     lost: missing.filter(isBinding),
-    added: without(later, earlier),
+    added,
   };
 }
 
@@ -48,7 +48,7 @@ export function lostWith(
 ): LostEntry[] {
   const binding = before === undefined ? [] : entriesOf(before).filter(isBinding);
   const candidates = [...lost, ...binding.map((entry) => ({ ...entry, until: before?.version ?? 0 }))];
-  return without(candidates, entriesOf(after)).slice(-MOST_LOST);
+  return differences(candidates, entriesOf(after))[0].slice(-MOST_LOST);
 }
 
 /** The state is saved with each turn, so the oldest go. */
@@ -72,7 +72,7 @@ export async function countOnlyInHistory(
   messages: readonly ConversationMessage[],
 ): Promise<number> {
   const quoted = new Set<number>();
-  const left = byLongestWord(quotesOf(summary));
+  const left = byRarestWord(quotesOf(summary));
   const pause = pauses();
   for (let at = messages.length - 1; at >= 0 && left.size > 0; at -= 1) {
     const { content = '', excluded } = messages[at] ?? {};
@@ -99,12 +99,18 @@ function quotesOf(summary: RollingSummary): string[] {
   return [...entriesOf(summary).map(({ text }) => text), ...textsOf(summary.openQuestions), ...textsOf(values)];
 }
 
-/** The words of texts, by the longest word of each, which few messages have. */
-function byLongestWord(texts: readonly string[]): Map<string, string[][]> {
+/** The words of texts, by the word of each that the fewest of them have. */
+function byRarestWord(texts: readonly string[]): Map<string, string[][]> {
+  const all = [...new Set(texts.map(normalise))].filter(Boolean).map((text) => text.split(' '));
+  const counts = new Map<string, number>();
+  for (const word of all.flat()) counts.set(word, (counts.get(word) ?? 0) + 1);
+  const countOf = (word: string): number => counts.get(word) ?? 0;
   const found = new Map<string, string[][]>();
-  for (const words of texts.map((text) => normalise(text).split(' '))) {
-    const longest = words.reduce((one, other) => (other.length > one.length ? other : one), '');
-    if (longest !== '') found.set(longest, [...(found.get(longest) ?? []), words]);
+  for (const words of all) {
+    const rarest = words.reduce((one, other) => (countOf(other) < countOf(one) ? other : one));
+    const same = found.get(rarest);
+    if (same === undefined) found.set(rarest, [words]);
+    else same.push(words);
   }
   return found;
 }

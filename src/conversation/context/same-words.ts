@@ -3,32 +3,38 @@ import { compare } from '../prompt/entries.js';
 import { normalise } from '../search/words.js';
 
 /**
- * The entries that `others` do not state: none of them has the same words. Case, punctuation, articles, English inflection and
- * the order of a list make no difference.
+ * The entries of each of two lists that the other does not state: none of its entries has the same words. Case, punctuation,
+ * articles, English inflection and the order of a list make no difference.
  */
-export function without<Entry extends SummaryEntry>(
+export function differences<Entry extends SummaryEntry, Other extends SummaryEntry>(
   entries: readonly Entry[],
-  others: readonly SummaryEntry[],
-): Entry[] {
+  others: readonly Other[],
+): [missing: Entry[], added: Other[]] {
   const forms = new WordForms();
-  const [words, stated] = [entries, others].map((list) => list.map((entry) => wordsOf(entry, forms))) as [
-    string[][],
-    string[][],
-  ];
+  const texts = [entries, others].map((list) => list.map((entry) => wordsOf(entry, forms)));
   // Forms are known only when all words are.
-  const keyOf = (some: readonly string[]): string => some.map((word) => forms.rootOf(word)).join(' ');
-  const known = new Set(stated.map(keyOf));
-  return entries.filter((_, at) => !known.has(keyOf(words[at] ?? [])));
+  const [keys = [], otherKeys = []] = texts.map((list) =>
+    list.map((words) => words.map((word) => forms.rootOf(word)).join(' ')),
+  );
+  const [stated, known] = [new Set(otherKeys), new Set(keys)];
+  return [
+    entries.filter((_, at) => !stated.has(keys[at] ?? '')),
+    others.filter((_, at) => !known.has(otherKeys[at] ?? '')),
+  ];
 }
 
 function wordsOf({ term, text }: SummaryEntry, forms: WordForms): string[] {
-  const sorted = (term === undefined ? text : `${term} ${text}`).replace(LIST, (list) => inOrder(list));
+  const whole = term === undefined ? text : `${term} ${text}`;
+  if (whole.length > LONG) return [whole];
+  const sorted = /, | and | or /.test(whole) ? whole.replace(LIST, (list) => inOrder(list)) : whole;
   const rest = normalise(sorted.replace(ARTICLES, ' '));
   const words = (rest || normalise(sorted) || sorted).split(' ');
   for (const word of words) forms.add(word);
   return words;
 }
 
+/** Characters of a text that is no statement any more. It is compared as it is. */
+const LONG = 4_000;
 /** Not the A of "plan A", which has a capital within a sentence. */
 const ARTICLES = /(?<![\p{L}\p{M}\p{N}])(?:(?:an?|the)|(?<=^|[.!?] )(?:An?|The))(?= [\p{L}\p{N}])/gu;
 
@@ -71,7 +77,7 @@ class WordForms {
 
 /** The words of which one may be a form. */
 function basesOf(word: string): string[] {
-  if (word.length > LONGEST) return [];
+  if (word.length > LONGEST || !IS_WORD.test(word)) return [];
   return ENDINGS.flatMap(([ending, base]) => {
     const stem = word.replace(ending, '');
     return stem !== word && IS_WORD.test(stem) ? word.replace(ending, base) : [];

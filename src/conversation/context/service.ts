@@ -1,3 +1,4 @@
+import { pauses } from '../../base/pauses.js';
 import type { Runtime } from '../../base/runtime.js';
 import {
   AuthenticationError,
@@ -282,24 +283,33 @@ export class ServiceContext {
 
   /** Keeps each snapshot once: if a compaction made a new version, records what that version lost. */
   #keep(snapshot: Snapshot): void {
+    const pause = pauses(); // a summary may have very many statements
     const { snapshot: before, lost } = this.#session.state;
     const cause = this.#cause;
     this.#cause = undefined;
     const isCompacted = before !== undefined && (cause !== undefined || isCompaction(before, snapshot));
     this.#session.set({ snapshot, lost: lostWith(snapshot.summary, lost, isCompacted ? before.summary : undefined) });
     if (!isCompacted) return;
-    const receipt = this.#background.run(this.#receiptOf(before, snapshot, cause));
+    const receipt = this.#background.run(this.#receiptOf(before, snapshot, cause, pause));
     if (cause !== undefined) cause.receipt = receipt;
     receipt.then(this.#options.onCompaction).catch(this.#background.onError);
   }
 
-  async #receiptOf(before: Snapshot, after: Snapshot, cause: Cause | undefined): Promise<CompactionReceipt> {
+  async #receiptOf(
+    before: Snapshot,
+    after: Snapshot,
+    cause: Cause | undefined,
+    pause: () => Promise<void> | undefined,
+  ): Promise<CompactionReceipt> {
+    await pause();
+    const diff = diffSummaries(before.summary, after.summary);
+    await pause();
     const read = { before: before.metadata.compressedTokens, after: after.metadata.compressedTokens };
     return {
       ...(cause && { level: cause.level, result: cause.result }),
       versions: { before: before.summary.version, after: after.summary.version },
       tokens: cause === undefined ? read : tokensOf(cause.result),
-      diff: diffSummaries(before.summary, after.summary),
+      diff,
       onlyInHistory: await countOnlyInHistory(after, this.#session.history.messages),
     };
   }

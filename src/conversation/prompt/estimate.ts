@@ -55,7 +55,7 @@ const SPACES = new Map([
 
 function latinCost(run: string, letterCost: number): number {
   if (ONE_PART.test(run)) return partCost(run, letterCost);
-  const accents = run.match(/[^A-Za-z0-9]/g)?.length ?? 0;
+  const accents = run.length - run.replace(/[^A-Za-z0-9]+/g, '').length;
   if (accents > 0) return Math.max(1, letterCost * run.length + ACCENT * accents);
   const parts = run.match(/[A-Z]?[a-z]+|[A-Z]+|\d+/g) ?? [];
   const mixed = /\d/.test(run) && /[A-Za-z]/.test(run);

@@ -3,7 +3,6 @@ import {
   APIAbortError,
   type ErrorData,
   RequestValidationError,
-  ResponseTooLargeError,
   ResponseValidationError,
   StreamTruncatedError,
 } from '../../index.js';
@@ -17,8 +16,7 @@ import type { TurnEvent } from './respond.js';
  * @throws {RequestValidationError} when `response` is not a response, such as a promise of one
  * @throws {StreamTruncatedError} when the response ends before the turn does
  * @throws {APIAbortError} when your signal aborts the request
- * @throws {ResponseValidationError} when the response contains something else
- * @throws {ResponseTooLargeError} when one event is larger than 8 MB
+ * @throws {ResponseValidationError} when the response contains something else, or an event of more than 8 MB
  * @example
  * ```ts
  * import { readTurn, toResponse } from 'context-gateway/conversation';
@@ -49,7 +47,7 @@ export async function* readTurn(response: Response): AsyncGenerator<TurnEvent, u
     }
   } catch (error) {
     if (/^(?:Abort|Timeout)Error$/.test(String(Object(error).name))) throw new APIAbortError({ cause: error });
-    if (ResponseValidationError.is(error) || ResponseTooLargeError.is(error)) throw error;
+    if (ResponseValidationError.is(error)) throw error;
     // The network failed: below, as if the response had ended.
   }
   if (!hasEnded) throw new StreamTruncatedError('The response ended before the turn was complete.');
@@ -81,7 +79,8 @@ async function* dataOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string,
         length = pieces[0]?.length ?? 0;
         for (const event of events) if (event.startsWith('data: ')) yield event.slice(6);
       }
-      if (length > MAX_EVENT) throw new ResponseTooLargeError('An event of the turn', MAX_EVENT, 'stream');
+      if (length > MAX_EVENT)
+        throw new ResponseValidationError('An event of the turn exceeds 8 MB.', { body: undefined });
     }
   } finally {
     await reader.cancel().catch(() => {}); // without effect at the end

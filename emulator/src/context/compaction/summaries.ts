@@ -36,6 +36,12 @@ interface Valued {
   order: number;
 }
 
+/**
+ * How many entries are valued again for one choice. The choice of almost every one takes fewer than 500. Without a limit, entries
+ * that all say the same would take quadratic time.
+ */
+const MOST_TRIES = 5_000;
+
 /** Extractive summaries. All work that does not depend on the size of the summary is done once. */
 export class Summaries {
   private constructor(
@@ -137,6 +143,7 @@ export class Summaries {
     }
     const queue = new TinyQueue(valued, (a, b) => b.value - a.value || b.order - a.order);
     let again = 0;
+    let tries = 0;
     let spent = 0;
     for (let top = queue.pop(); top !== undefined; top = queue.pop()) {
       yield;
@@ -145,11 +152,13 @@ export class Summaries {
       // The first item of a section may exceed its share, so that a small budget still covers several sections.
       if (spent + tokens > left || (spent + tokens > share && spent > 0)) continue;
       const value = worth(entry);
-      if (value < (queue.peek()?.value ?? 0)) {
+      if (value < (queue.peek()?.value ?? 0) && tries < MOST_TRIES) {
+        tries += 1;
         again -= 1;
         queue.push({ entry, value, order: again }); // after those of the same worth
         continue;
       }
+      tries = 0;
       chosen.add(entry);
       this.coverage.take(entry.at);
       spent += tokens;
