@@ -12,6 +12,7 @@ const OF_SOURCES = [
   ['types', 'tsc -p .'],
   ['layers and rings', 'node scripts/check-layers.js'],
   ['lines of code', 'node scripts/code-lines.js'],
+  ['regular expressions', 'node scripts/check-expressions.js'],
   ['unused code', 'knip'],
 ];
 const OF_THE_BUILD = [

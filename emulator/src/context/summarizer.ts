@@ -83,7 +83,9 @@ const INSTRUCTION =
 
 /** Some models wrap JSON in a code fence. */
 function withoutFence(text: string): string {
-  return /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/.exec(text)?.[1] ?? text;
+  const [first = '', ...lines] = text.trim().split('\n');
+  const isFenced = /^```(?:json)?\s*$/.test(first) && lines.at(-1)?.trim() === '```';
+  return isFenced ? lines.slice(0, -1).join('\n') : text;
 }
 
 const TIMEOUT = 60_000;

@@ -44,7 +44,7 @@ function withOffset(time: string, offset: RegExpExecArray | null): string {
 }
 
 /** At the end of a time: -07:00, -0700, -07. */
-const OFFSET = /(?<=:\d\d.*|GMT)([+-])(\d\d)(?::?(\d\d))?$/;
+const OFFSET = /(?::\d\d[\d., ]*|GMT)([+-])(\d\d)(?::?(\d\d))?$/;
 
 /** Creating one takes longer than an index of a thousand messages. @throws {RangeError} if there is no such zone */
 export function formatOf(timeZone: string): Intl.DateTimeFormat {

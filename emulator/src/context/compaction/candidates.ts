@@ -95,7 +95,7 @@ export function itemWords({ term, text, reason, label }: Omit<SummaryItem, 'mess
 export function plainWords(text: string): string {
   return (text.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}'’._-]*/gu) ?? [])
     .join(' ')
-    .replace(/[.’'_-]+(?= |$)/g, '');
+    .replace(/(?<![.’'_-])[.’'_-]+(?= |$)/g, '');
 }
 
 /** Tokens for the list mark and the line end of an entry, or for the mark of a gap. */

@@ -44,7 +44,7 @@ function isOpenQuestion(question: string): boolean {
 
 function definitionOf({ groups }: RegExpExecArray): Classification | undefined {
   const term = groups?.term?.replace(/^(?:the|an?|our|by) /i, '').replace(/^["“'`]|["”'`]$/g, '') ?? '';
-  const text = groups?.meaning?.replace(/[.!]+$/, '').trim() ?? '';
+  const text = groups?.meaning?.replace(/(?<![.!])[.!]+$/, '').trim() ?? '';
   if (NO_TERM.test(term) || countTerms(term) === 0 || countTerms(text) < 2) return undefined;
   return { section: 'definitions', term, text };
 }
@@ -54,7 +54,7 @@ function withReason(sentence: string): { text: string; reason: string } {
   const match = REASON.exec(sentence);
   if (match === null) return { text: sentence, reason: '' };
   const before = sentence.slice(0, match.index);
-  const after = sentence.slice(match.index + match[0].length).replace(/[.!]+$/, '');
+  const after = sentence.slice(match.index + match[0].length).replace(/(?<![.!])[.!]+$/, '');
   const reason = match[1]?.trim() ?? '';
   return countTerms(before) < 2 ? { text: sentence, reason } : { text: `${before}${after}.`, reason };
 }
