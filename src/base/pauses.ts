@@ -15,6 +15,16 @@ export function pauses(): () => Promise<void> | undefined {
   };
 }
 
+/** Does work that may pause at each `yield`. */
+export async function inSlices<T>(work: Generator<undefined, T>): Promise<T> {
+  const pause = pauses();
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+    await pause();
+  }
+}
+
 /**
  * A timer takes a millisecond or more, a dozen times for 10,000 messages. Browsers and edge runtimes have nothing else:
  * there, `setImmediate` is missing or throws.

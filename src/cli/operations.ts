@@ -1,5 +1,5 @@
 import type { ConversationMessage } from '../conversation/index.js';
-import { History } from '../conversation/search/history.js';
+import { atOnce, searchMessages } from '../conversation/search/search-messages.js';
 import type {
   CompactParams,
   ContextClient,
@@ -184,5 +184,7 @@ async function search(
   for (const { label, value } of summary.importantReferences) add('reference', `${label} ${value}`);
   for (const { messageId, content } of pinnedMemory) add('pinned', content, messageId);
   for (const { type, key, content, id } of memories) add(`memory (${type})`, `${key}: ${content}`, id);
-  return new History(history).search(query, 10).flatMap(({ position }) => entries[position] ?? []);
+  const now = new Date().toISOString();
+  const found = atOnce(searchMessages(history, { text: query, limit: 10, weight: 0, now }));
+  return found.messages.flatMap(({ position }) => entries[position] ?? []);
 }

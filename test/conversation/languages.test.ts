@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { PromptLayout } from '../../src/conversation/prompt/fit.js';
-import { History } from '../../src/conversation/search/history.js';
+import { atOnce, searchMessages } from '../../src/conversation/search/search-messages.js';
 import { LANGUAGES, type Language } from './languages.js';
 
 const EXCHANGES = 330;
@@ -20,12 +20,13 @@ function historyOf({ facts, talk }: Language) {
 
 test.each(Object.entries(LANGUAGES))('%s: each fact is found at 2,000 tokens', (_, language) => {
   const history = historyOf(language);
-  const index = new History(history);
   const missed = language.facts.flatMap(([said, ...queries]) =>
     queries.filter((query) => {
       const input = [{ role: 'user', content: query }];
       const layout = new PromptLayout({ parts: {}, history, input, budget: 2000 });
-      const { recalled } = layout.fill(index.around(query, { limit: 1000 }));
+      const { recalled } = layout.fill(
+        atOnce(searchMessages(history, { text: query, limit: 1000, now: '2026-01-15T10:00:00.000Z' })),
+      );
       return !recalled?.content.includes(said);
     }),
   );

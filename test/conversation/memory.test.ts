@@ -1,23 +1,31 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
-import { History } from '../../src/conversation/search/history.js';
+import { inSlices } from '../../src/base/pauses.js';
 import { excerptOf, passagesOf } from '../../src/conversation/search/passages.js';
+import { atOnce, type Query, searchMessages } from '../../src/conversation/search/search-messages.js';
+import { wordsOf } from '../../src/conversation/search/words.js';
 
 type Message = { content: string; name?: string; createdAt?: string };
 
 const talkOf = (messages: readonly (string | Message)[]) =>
   messages.map((one) => ({ role: 'user', ...(typeof one === 'string' ? { content: one } : one) }));
-const indexOf = (messages: readonly (string | Message)[]) => new History(talkOf(messages));
+type Talk = ReturnType<typeof talkOf>;
 
-function positions(index: History, query: string, options: { previous?: string[]; now?: string } = {}): number[] {
-  return index.around(query, { limit: 400, ...options }).messages.map(({ position }) => position);
+const NOW = '2026-01-15T10:00:00.000Z';
+
+function around(talk: Talk, text: string, options: Partial<Query> = {}) {
+  return atOnce(searchMessages(talk, { text, limit: 400, now: NOW, ...options })).messages;
+}
+
+function positions(talk: Talk, query: string, options: Partial<Query> = {}): number[] {
+  return around(talk, query, options).map(({ position }) => position);
 }
 
 /** The day of the message that is found first, of thirty days with a message each. */
 function dayFound(query: string): string | undefined {
   const days = Array.from({ length: 30 }, (_, i) => new Date(Date.UTC(2023, 3, 10 + i)).toISOString());
-  const index = indexOf(days.map((createdAt, i) => ({ content: `Entry number${i}.`, createdAt })));
-  return days[positions(index, query)[0] ?? 0];
+  const talk = talkOf(days.map((createdAt, i) => ({ content: `Entry number${i}.`, createdAt })));
+  return days[positions(talk, query)[0] ?? 0];
 }
 
 /** Messages about nothing in particular, each with words of its own. */
@@ -29,12 +37,12 @@ describe('a search in the messages of a conversation', () => {
     (query) => {
       const talk = small.flatMap((line) => [line, 'Thanks! Go on. Danke. 谢谢！好的，继续。']);
 
-      expect(positions(indexOf(talk), query, { previous: ['What about topic3?'] })).toEqual([]);
+      expect(positions(talkOf(talk), query, { previous: ['What about topic3?'] })).toEqual([]);
     },
   );
 
   test('finds the messages beside a hit before others that match less', () => {
-    const index = indexOf([
+    const talk = talkOf([
       ...small,
       'What about the heating in the harbour office?',
       'It will be replaced in autumn.',
@@ -42,14 +50,14 @@ describe('a search in the messages of a conversation', () => {
       'The office opens at nine.',
     ]);
 
-    expect(positions(index, 'heating of the harbour office').slice(0, 2).sort()).toEqual([40, 41]);
+    expect(positions(talk, 'heating of the harbour office').slice(0, 2).sort()).toEqual([40, 41]);
   });
 
   test('ranks a message among others on the subject above one that stands alone', () => {
     const about = ['The ferry needs a new engine.', 'Engines of that size are rare.', 'The ferry yard has one engine.'];
-    const index = indexOf([...small, 'I saw an engine.', ...small, ...about, ...small]);
+    const talk = talkOf([...small, 'I saw an engine.', ...small, ...about, ...small]);
 
-    expect(positions(index, 'engine').slice(0, 3).sort()).toEqual([81, 82, 83]);
+    expect(positions(talk, 'engine').slice(0, 3).sort()).toEqual([81, 82, 83]);
   });
 
   test.each([
@@ -60,7 +68,7 @@ describe('a search in the messages of a conversation', () => {
     talk.fill('The ferry was repaired again.', at, at + 10);
     for (const engine of [45, 165]) talk[engine] = 'I saw an engine.'; // of two equal ones, the later would be better
 
-    const found = positions(indexOf(talk), 'engine of the ferry');
+    const found = positions(talkOf(talk), 'engine of the ferry');
 
     expect(found.indexOf(45)).toBeLessThan(found.indexOf(165));
   });
@@ -92,7 +100,7 @@ describe('a search in the messages of a conversation', () => {
   ])('finds "yesterday" from the time of the question, $now', ({ now, yesterday }) => {
     const days = [1, 2, 3, 4].map((day) => ({ content: 'Some talk.', createdAt: `2024-06-0${day}T10:00:00Z` }));
 
-    expect(positions(indexOf(days), 'What did we discuss yesterday?', { now })[0]).toBe(yesterday);
+    expect(positions(talkOf(days), 'What did we discuss yesterday?', { now })[0]).toBe(yesterday);
   });
 
   test.each([
@@ -114,11 +122,11 @@ describe('a search in the messages of a conversation', () => {
     { said: 'We keep invoices in a database.', query: 'Welche Database für Invoices war das' },
     { said: 'The roof may cost at most twelve thousand euros.', query: 'What may the roof cost?' },
   ])('finds "$said" for "$query"', ({ said, query }) => {
-    expect(positions(indexOf([...small, said, ...small]), query)[0]).toBe(small.length);
+    expect(positions(talkOf([...small, said, ...small]), query)[0]).toBe(small.length);
   });
 
   test('finds a word with its accent before one without it', () => {
-    expect(positions(indexOf([...small, 'Vi firar med får.', 'Vi far nu.']), 'får')[0]).toBe(small.length);
+    expect(positions(talkOf([...small, 'Vi firar med får.', 'Vi far nu.']), 'får')[0]).toBe(small.length);
   });
 
   test.each(['What is the status of 48213?', 'Who has the number 12345?', 'What about the ratio?'])(
@@ -126,19 +134,19 @@ describe('a search in the messages of a conversation', () => {
     (query) => {
       const talk = ['Ticket 77482134 is closed.', 'My phone is 00479123456.', 'It was an international workshop.'];
 
-      expect(positions(indexOf([...small, ...talk]), query)).toEqual([]);
+      expect(positions(talkOf([...small, ...talk]), query)).toEqual([]);
     },
   );
 
   test('finds a message by its speaker', () => {
     const talk = small.map((content, i) => ({ content, name: i === 17 ? 'Dr. Okafor' : 'Lee' }));
 
-    expect(positions(indexOf(talk), 'What did Okafor say?')[0]).toBe(17);
+    expect(positions(talkOf(talk), 'What did Okafor say?')[0]).toBe(17);
   });
 
   test('uses the messages before the query only if it says little itself', () => {
     const talk = [...small, 'The pier in Aldwick is closed.', ...small, 'The pier in Borstal is open.', ...small];
-    const best = (query: string) => positions(indexOf(talk), query, { previous: ['What about Aldwick?'] })[0];
+    const best = (query: string) => positions(talkOf(talk), query, { previous: ['What about Aldwick?'] })[0];
 
     expect(best('And the pier?')).toBe(40);
     expect(best('Is the Borstal pier open?')).toBe(81);
@@ -153,23 +161,23 @@ describe('a search in the messages of a conversation', () => {
       'Dogs need a lead on every deck.',
     ];
 
-    const { messages } = indexOf(talk).around('Where is the lantern?', { previous: talk.slice(-2), limit: 5 });
+    const messages = around(talkOf(talk), 'Where is the lantern?', { previous: talk.slice(-2), limit: 5 });
 
     expect(messages[0]).toMatchObject({ position: 0, match: 'words' });
     expect(messages).toContainEqual(expect.objectContaining({ position: 4, match: 'beside' })); // not a source
   });
 
   test('counts each message for itself only, if asked to', () => {
-    const index = indexOf([...small, 'The red boat.', ...small]);
+    const talk = talkOf([...small, 'The red boat.', ...small]);
 
-    expect(index.search('red boat', 400).map(({ position }) => position)).toEqual([40]);
+    expect(positions(talk, 'red boat', { weight: 0 })).toEqual([40]);
   });
 
   test('gives the best ones, whatever the limit', () => {
     const others = Array.from({ length: 300 }, (_, n) => `Remark${n} on matter${n * 7}.`);
     const boats = Array.from({ length: 60 }, (_, n) => `boat ${'wave '.repeat((n * 7) % 23)}`);
-    const index = indexOf([...others, ...boats]);
-    const found = (limit: number) => index.search('boat', limit);
+    const talk = talkOf([...others, ...boats]);
+    const found = (limit: number) => around(talk, 'boat', { limit, weight: 0 });
 
     const all = found(1_000);
 
@@ -182,7 +190,7 @@ describe('a search in the messages of a conversation', () => {
     paragraphs[11] = 'The deadline of the export is six in the morning.';
     const long = paragraphs.join('\n\n');
 
-    const found = positions(indexOf([...small, long, ...small]), 'deadline of the export');
+    const found = positions(talkOf([...small, long, ...small]), 'deadline of the export');
 
     expect(found[0]).toBe(40);
     expect(new Set(found).size).toBe(found.length);
@@ -190,53 +198,75 @@ describe('a search in the messages of a conversation', () => {
     expect(excerptOf(long, 'nothing of it', 1000)).toContain('Paragraph 0 ');
   });
 
-  test('forgets what is replaced', () => {
-    const index = indexOf([...small, 'The red boat.', 'A blue one.']);
-    expect(positions(index, 'red boat')[0]).toBe(40);
-
-    index.update(talkOf([...small, 'A yellow car.']));
-
-    expect(positions(index, 'red boat')).toEqual([]);
-    expect(positions(index, 'yellow car')[0]).toBe(40);
-  });
-
   test.each([
     { fake: undefined, because: 'on Node' },
     { fake: ['setImmediate', 'setTimeout'] as const, because: 'in a test with fake timers' },
-  ])('lets other events be handled while a long history is indexed $because', async ({ fake }) => {
-    const index = indexOf(Array.from({ length: 20_000 }, (_, n) => `Remark${n} on the weather in the harbour town.`));
+  ])('lets other events be handled while a long history is searched $because', async ({ fake }) => {
+    const talk = talkOf(Array.from({ length: 60_000 }, (_, n) => `Remark${n} on the weather in the harbour town.`));
     let ticks = 0;
     const timer = setInterval(() => (ticks += 1), 1);
     if (fake !== undefined) vi.useFakeTimers({ toFake: [...fake] });
 
-    await index.ready();
+    const { messages } = await inSlices(searchMessages(talk, { text: 'remark15000', limit: 9, now: NOW }));
     vi.useRealTimers();
     clearInterval(timer);
 
     expect(ticks).toBeGreaterThan(1);
-    expect(positions(index, 'remark15000')[0]).toBe(15_000);
+    expect(messages[0]?.position).toBe(15_000);
   });
 
-  test('gives the same, whether an index is built in one step, in several or after truncation', () => {
-    const text = fc.array(fc.constantFrom('red', 'blue', 'boat', 'pier', '船', '红色'), { maxLength: 8 });
-    const message = text.map((words) => ({ role: 'user', content: words.join(' ') }));
-    const talk = fc.array(message, { maxLength: 60 });
+  test('finds every message that has a word of the query, and no other, in any script', () => {
+    const word = fc.constantFrom(
+      ...[
+        'Hafen',
+        'häfen',
+        'HÄFEN',
+        'harbours',
+        'harbour',
+        'KIRMIZI',
+        'kırmızı',
+        'straße',
+        'Strasse',
+        'ＡＢＣ',
+        'abc1',
+        '5th',
+        '15',
+      ],
+      ...[
+        '船港',
+        '红色的船',
+        '港口abc',
+        'الميناء',
+        'ميناء',
+        'été',
+        'e\u0301te\u0301',
+        'foo_bar',
+        'x-ray',
+        '“Quay”',
+        'ąę',
+        'Łódź',
+        'lodz',
+      ],
+    );
+    const text = fc.array(fc.tuple(word, fc.constantFrom(' ', '. ', ' — ', '\n', '')), { minLength: 1, maxLength: 6 });
+    const joined = text.map((parts) => parts.flat().join(''));
     fc.assert(
-      fc.property(talk, talk, (kept, removed) => {
-        const [one, two, three] = [new History(kept), new History(), new History([...kept, ...removed])];
-        for (const end of kept.keys()) {
-          two.update(kept.slice(0, end + 1));
-          two.search('red', 9);
-        }
-        two.update(kept);
-        three.search('red', 9);
-        three.update(kept);
+      fc.property(fc.array(joined, { minLength: 1, maxLength: 9 }), word, (texts, query) => {
+        const talk = talkOf([...small, ...texts, ...small]);
+        const wanted = new Set(wordsOf(query));
+        const have = texts.flatMap((one, at) =>
+          wordsOf(one).some((own) => wanted.has(own)) ? [small.length + at] : [],
+        );
 
-        const found = (history: History) => history.around('red boat 船', { limit: 400 });
-        expect(found(two)).toEqual(found(one));
-        expect(found(three)).toEqual(found(one));
+        const found = around(talk, query, { weight: 0 }).filter(({ match }) => match === 'words');
+
+        if (have.length > 0) expect(found.map(({ position }) => position)).toEqual(expect.arrayContaining(have));
+        for (const { text: one } of found)
+          expect(have.length === 0 || wordsOf(one).some((own) => wanted.has(own) || own.slice(0, 5).length === 5)).toBe(
+            true,
+          );
       }),
-      { seed: 1, numRuns: 50 },
+      { numRuns: 2_000 },
     );
   });
 });

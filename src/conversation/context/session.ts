@@ -4,7 +4,6 @@ import { APIAbortError, ConfigurationError, type RequestOptions } from '../../in
 import { badInput, timeOf } from '../messages.js';
 import type { ConversationMessage, StoredMessage } from '../model.js';
 import type { TokenCounter } from '../prompt/tokens.js';
-import type { History } from '../search/history.js';
 import {
   type AppendPlace,
   ConversationConflictError,
@@ -32,6 +31,8 @@ const NEW_STATE: ConversationState = {
 
 /** What is loaded of a conversation, and what must be stored. */
 export class Session {
+  /** All messages, as they were loaded or stored last. */
+  messages: readonly ConversationMessage[] = [];
   #state: ConversationState = NEW_STATE;
   /** What the store returned last, and the messages made of it. */
   #rows: readonly unknown[] = [];
@@ -41,7 +42,6 @@ export class Session {
   constructor(
     readonly id: string,
     private readonly store: ConversationStore,
-    readonly history: History,
     readonly counter: TokenCounter,
     private readonly runtime: Runtime,
     private readonly onError: (error: unknown) => void,
@@ -72,7 +72,7 @@ export class Session {
       this.#state = state;
       this.counter.calibration = state.calibration;
     }
-    this.history.update(this.marked(this.#loaded));
+    this.messages = this.marked(this.#loaded);
   }
 
   async #read(id: string, timeouts: TurnTimeouts): Promise<StoredConversation> {
@@ -112,7 +112,7 @@ export class Session {
     const ids = await this.#insert(this.id, turn, spot, timeouts);
     if (!this.isStored) return ids; // the app stores its turns
     this.forget(ids, spot.removed);
-    this.history.update([...spot.kept, ...turn.map((message, at) => ({ ...message, id: ids[at] ?? message.id }))]);
+    this.messages = [...spot.kept, ...turn.map((message, at) => ({ ...message, id: ids[at] ?? message.id }))];
     return ids;
   }
 
@@ -179,13 +179,13 @@ export class Session {
   exclude(messageId: string, excluded: boolean): void {
     const others = this.#state.excluded.filter((id) => id !== messageId);
     this.set({ excluded: excluded ? [...others, messageId] : others });
-    const messages = this.history.messages.filter(({ id }) => id === messageId);
+    const messages = this.messages.filter(({ id }) => id === messageId);
     if (excluded) this.set({ lost: forgetMessages(this.#state.lost, messages) });
   }
 
   /** The position of a message. @throws {RequestValidationError} */
   find(messageId: string): number {
-    const { messages } = this.history;
+    const { messages } = this;
     const at = messages.findIndex(({ id }) => id === messageId);
     if (at >= 0) return at;
     if (messages.some(({ id }) => id === undefined))

@@ -1,8 +1,8 @@
 import { type ChatMessage, ConfigurationError } from '../../index.js';
 import { asSent, checkMessages, hashText } from '../messages.js';
 import type { BuiltPrompt, ContextParts, ConversationMessage, Dropped, PromptMessage, PromptReport } from '../model.js';
-import { type Found, History } from '../search/history.js';
 import { askedAt, MAX_HITS, queryOf } from '../search/search.js';
+import { atOnce, type Found, searchMessages } from '../search/search-messages.js';
 import { normalise } from '../search/words.js';
 import { ContextBudgetError } from './budget-error.js';
 import { type Recalled, recall } from './recall.js';
@@ -65,7 +65,8 @@ export function fitToBudget(params: FitParams): FittedPrompt {
   const layout = new PromptLayout(params);
   const { history, input } = params;
   if (layout.start === 0) return layout.fill();
-  return layout.fill(new History(history).around(queryOf(input), { limit: MAX_HITS, now: askedAt(input) }));
+  const now = askedAt(input) ?? new Date().toISOString();
+  return layout.fill(atOnce(searchMessages(history, { text: queryOf(input), limit: MAX_HITS, now })));
 }
 
 interface LayoutParams extends FitParams {

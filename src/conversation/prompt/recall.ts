@@ -2,8 +2,8 @@ import { speakerOf } from '../../base/speaker.js';
 import { wellFormed } from '../messages.js';
 import type { FoundMessage, Match, MessageSource, PromptReport } from '../model.js';
 import { DATE, dayOf } from '../search/dates.js';
-import type { Found } from '../search/history.js';
 import { excerptOf, LONG, PASSAGE } from '../search/passages.js';
+import type { Found } from '../search/search-messages.js';
 import { normalise } from '../search/words.js';
 import { enclosed, FRAME_TOKENS, renderItem } from './render.js';
 

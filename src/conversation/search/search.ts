@@ -1,10 +1,10 @@
-import { pauses } from '../../base/pauses.js';
+import { inSlices } from '../../base/pauses.js';
 import type { Runtime } from '../../base/runtime.js';
 import { ContextGatewayError } from '../../index.js';
 import type { ConversationMessage, FoundMessage, LostEntry } from '../model.js';
 import type { TurnTimeouts } from '../turn-timeouts.js';
 import { localTimeOf } from './dates.js';
-import { type Found, History } from './history.js';
+import { type Found, foundMessage, type InSlices, searchMessages } from './search-messages.js';
 import { normalise } from './words.js';
 
 /** A search in the messages of a conversation. Returns messages by their ids, best first. */
@@ -13,13 +13,17 @@ export type ConversationSearch = (
   options: { limit: number; signal: AbortSignal },
 ) => readonly { id: string }[] | Promise<readonly { id: string }[]>;
 
-/** Searches the history and the lost statements: by words, and with the app's own search. */
-export class Searcher {
-  readonly #lost = new History();
+/** The options that a search needs. */
+interface SearchParts {
+  search?: ConversationSearch | undefined;
+  timeZone?: string | undefined;
+  runtime: Runtime;
+}
 
+/** Searches the messages and the lost statements: by words, and with the app's own search. */
+export class Searcher {
   constructor(
-    private readonly ownSearch: ConversationSearch | undefined,
-    private readonly runtime: Runtime,
+    private readonly options: SearchParts,
     private readonly onError: (error: unknown) => void,
   ) {}
 
@@ -27,50 +31,71 @@ export class Searcher {
   async found(
     input: readonly ConversationMessage[],
     messages: readonly ConversationMessage[],
-    { history, timeouts, lost }: { history: History; timeouts: TurnTimeouts; lost: readonly LostEntry[] },
+    {
+      all,
+      timeouts,
+      lost,
+    }: { all: readonly ConversationMessage[]; timeouts: TurnTimeouts; lost: readonly LostEntry[] },
   ): Promise<Found> {
     const ofUser = messages.slice(-RECENT).filter(({ role }) => role === 'user');
     const previous = ofUser.slice(-2).map(({ content }) => content);
-    const query = queryOf(input);
-    const pause = pauses();
-    const [ids] = await Promise.all([this.#idsFrom(query, MAX_HITS, timeouts), history.ready()]);
-    await pause();
+    const text = queryOf(input);
+    const now = askedAt(input) ?? this.#now();
     const until = messages.length; // a question that is stored already would find itself
-    const { messages: byWords, coverage } = history.around(query, {
-      previous,
-      limit: MAX_HITS,
-      until,
-      now: askedAt(input) ?? this.#now(),
-    });
-    await pause();
-    return joined({ messages: [...this.#lostFor(query, lost, history), ...byWords], coverage }, ids, history, until);
+    const query = { text, previous, limit: MAX_HITS, until, now, timeZone: this.options.timeZone };
+    const [ids, byWords] = await Promise.all([
+      this.#idsFrom(text, MAX_HITS, timeouts),
+      inSlices(searchMessages(all, query)),
+    ]);
+    const statements = await inSlices(this.#lostFor(text, lost, all));
+    const both = { ...byWords, messages: [...statements, ...byWords.messages] };
+    return this.#joined(both, ids, all, until);
   }
 
   /** Searches by words, and with the app's own search if there is one. */
-  async search(query: string, limit: number, history: History, timeouts: TurnTimeouts): Promise<FoundMessage[]> {
-    const [ids] = await Promise.all([this.#idsFrom(query, limit, timeouts), history.ready()]);
-    const { messages } = history.around(query, { limit, weight: 0, now: this.#now() });
-    return joined({ messages, coverage: 1 }, ids, history).messages;
+  async search(
+    text: string,
+    limit: number,
+    messages: readonly ConversationMessage[],
+    timeouts: TurnTimeouts,
+  ): Promise<FoundMessage[]> {
+    const query = { text, limit, weight: 0, now: this.#now(), timeZone: this.options.timeZone } as const;
+    const [ids, byWords] = await Promise.all([
+      this.#idsFrom(text, limit, timeouts),
+      inSlices(searchMessages(messages, query)),
+    ]);
+    return this.#joined(byWords, ids, messages).messages;
   }
 
   #now(): string {
-    return new Date(this.runtime.wallClock()).toISOString();
+    return new Date(this.options.runtime.wallClock()).toISOString();
   }
 
   /** The lost statements that match, without those that a message makes: it is found by its words. */
-  #lostFor(query: string, entries: readonly LostEntry[], history: History): FoundMessage[] {
-    this.#lost.update(
-      entries.map(({ text, term }) => ({ role: 'summary', content: term ? `${term}: ${text}` : text })),
+  *#lostFor(
+    text: string,
+    entries: readonly LostEntry[],
+    messages: readonly ConversationMessage[],
+  ): InSlices<FoundMessage[]> {
+    const statements = entries.map((entry) => ({
+      role: 'summary',
+      content: entry.term ? `${entry.term}: ${entry.text}` : entry.text,
+    }));
+    const query = { text, limit: MAX_LOST, weight: 0, now: this.#now() } as const;
+    const found = (yield* searchMessages(statements, query)).messages;
+    const left = new Set(found.map(({ position }) => entries[position]?.text ?? ''));
+    for (const [at, { content, excluded }] of messages.entries()) {
+      if (left.size === 0) break;
+      if (at % 500 === 0) yield;
+      for (const statement of left) if (excluded !== true && says(content, statement)) left.delete(statement);
+    }
+    return found.flatMap((one) =>
+      left.has(entries[one.position]?.text ?? '') ? { ...one, position: -1, score: 1 } : [],
     );
-    const isSaid = (text = ''): boolean =>
-      history.search(text, 1).some((origin) => normalise(origin.text).includes(normalise(text)));
-    return this.#lost.search(query, MAX_LOST).flatMap((statement) => {
-      return isSaid(entries[statement.position]?.text) ? [] : { ...statement, position: -1, score: 1 };
-    });
   }
 
   async #idsFrom(query: string, limit: number, timeouts: TurnTimeouts): Promise<string[]> {
-    const search = this.ownSearch;
+    const { search } = this.options;
     if (search === undefined) return [];
     const stop = new AbortController();
     try {
@@ -84,6 +109,34 @@ export class Searcher {
       stop.abort();
     }
   }
+
+  /**
+   * Joins what was found by words with what the app's own search found, by reciprocal rank. The one place where a message
+   * enters the list in two ways.
+   */
+  #joined(byWords: Found, ids: readonly string[], messages: readonly ConversationMessage[], until?: number): Found {
+    if (ids.length === 0) return byWords;
+    const positions = new Map(messages.slice(0, until).map(({ id }, at) => [id, at]));
+    const how = { score: 0, match: 'search', timeZone: this.options.timeZone } as const;
+    const byApp = ids.flatMap((id) => foundMessage(messages, positions.get(id) ?? -1, how) ?? []);
+    if (byApp.length === 0) return byWords;
+    const all = new Map<unknown, FoundMessage>();
+    for (const [rank, found] of [...byWords.messages.entries(), ...byApp.entries()]) {
+      const key = found.position < 0 ? found : found.position; // lost statements have no position
+      const { score, ...known } = all.get(key) ?? { ...found, score: 0 };
+      all.set(key, { ...known, score: score + 1 / (RANK_CONSTANT + rank) });
+    }
+    const sorted = [...all.values()].sort((a, b) => b.score - a.score);
+    const best = sorted[0]?.score ?? 1;
+    return { messages: sorted.map((found) => ({ ...found, score: found.score / best })), coverage: 1 };
+  }
+}
+
+/** Whether a message makes a statement. Most do not even have its longest word. */
+function says(content: string, statement: string): boolean {
+  const words = statement.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  const longest = words.reduce((one, other) => (other.length > one.length ? other : one), '');
+  return content.toLowerCase().includes(longest) && normalise(content).includes(normalise(statement));
 }
 
 /** Among so many messages before the input, the user's are looked for. */
@@ -111,25 +164,6 @@ export function askedAt(input: readonly ConversationMessage[]): string | undefin
 
 function questionIn(input: readonly ConversationMessage[]): ConversationMessage | undefined {
   return input.findLast(({ role }) => role === 'user') ?? input.at(-1);
-}
-
-/**
- * Joins what was found by words with what the app's own search found, by reciprocal rank. The one place where a message
- * enters the list in two ways.
- */
-function joined(byWords: Found, ids: readonly string[], history: History, until?: number): Found {
-  const positions = new Map(ids.length === 0 ? [] : history.messages.slice(0, until).map(({ id }, at) => [id, at]));
-  const byApp = ids.flatMap((id) => history.found(positions.get(id) ?? -1, 0, 'search') ?? []);
-  if (byApp.length === 0) return byWords;
-  const all = new Map<unknown, FoundMessage>();
-  for (const [rank, found] of [...byWords.messages.entries(), ...byApp.entries()]) {
-    const key = found.position < 0 ? found : found.position; // lost statements have no position
-    const { score, ...known } = all.get(key) ?? { ...found, score: 0 };
-    all.set(key, { ...known, score: score + 1 / (RANK_CONSTANT + rank) });
-  }
-  const sorted = [...all.values()].sort((a, b) => b.score - a.score);
-  const best = sorted[0]?.score ?? 1;
-  return { messages: sorted.map((found) => ({ ...found, score: found.score / best })), coverage: 1 };
 }
 
 /** The usual constant of reciprocal rank fusion. */

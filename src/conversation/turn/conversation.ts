@@ -137,7 +137,7 @@ export class Conversation extends ContextActions {
   async fork(messageId: string): Promise<Conversation> {
     const timeouts = this.#session.timeouts();
     await this.#session.load(timeouts);
-    const copied = this.#session.history.messages.slice(0, this.#session.find(messageId) + 1);
+    const copied = this.#session.messages.slice(0, this.#session.find(messageId) + 1);
     const conversationId = crypto.randomUUID();
     const store = await this.#session.copy(conversationId, copied, timeouts);
     return new Conversation({ ...this.#options, conversationId, context: undefined, store });
@@ -155,7 +155,7 @@ export class Conversation extends ContextActions {
   async search(query: string, { limit = 10, signal }: SearchOptions = {}): Promise<FoundMessage[]> {
     const timeouts = this.#session.timeouts({ signal });
     await this.#session.load(timeouts);
-    const found = await this.#turns.prompts.searcher.search(query, limit, this.#session.history, timeouts);
+    const found = await this.#turns.prompts.searcher.search(query, limit, this.#session.messages, timeouts);
     return found.slice(0, limit).map((one) => ({ ...one, text: excerptOf(one.text, query, EXCERPT) }));
   }
 
@@ -192,7 +192,7 @@ export class Conversation extends ContextActions {
     const input = messagesOf(question);
     const timeouts = this.#session.timeouts(options);
     await this.#session.load(timeouts);
-    const { messages } = this.#session.history;
+    const { messages } = this.#session;
     const params = { input, messages, most: Math.floor(this.#options.budget / 2), tail: false } as const;
     const prompt = await this.#turns.prompts.build(params, options, timeouts);
     const texts = [prompt.context, prompt.recalled].flatMap((message) => message?.content ?? []);

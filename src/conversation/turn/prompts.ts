@@ -8,7 +8,6 @@ import { badInput } from '../messages.js';
 import type { BuiltPrompt, ConversationMessage } from '../model.js';
 import type { BuildOptions, CheckedOptions } from '../options.js';
 import { PromptLayout } from '../prompt/fit.js';
-import { History } from '../search/history.js';
 import { Searcher } from '../search/search.js';
 import type { TurnTimeouts } from '../turn-timeouts.js';
 import { historyOf, type Place, placeOf } from './place.js';
@@ -17,8 +16,8 @@ interface PromptParams {
   input: readonly ConversationMessage[];
   /** The messages before the input. */
   messages: readonly ConversationMessage[];
-  /** The messages that are searched, those before the input first. @default those of the store */
-  history?: History;
+  /** The messages before the input, and all after it. @default those of the store */
+  all?: readonly ConversationMessage[];
   /** Maximum tokens, if they are fewer than those of the options. */
   most?: number;
   /** With `false`, the newest messages are only searched. */
@@ -28,8 +27,6 @@ interface PromptParams {
 /** Builds the prompts of a conversation: its context, its newest messages, and what is found for the input. */
 export class Prompts {
   readonly searcher: Searcher;
-  /** Messages that the app passes to `buildMessages`. */
-  readonly #passed: History;
   #hasWarned = false;
 
   constructor(
@@ -38,8 +35,7 @@ export class Prompts {
     private readonly service: ServiceContext | undefined,
     private readonly background: Background,
   ) {
-    this.searcher = new Searcher(options.search, options.runtime, background.onError);
-    this.#passed = new History([], options.timeZone);
+    this.searcher = new Searcher(options, background.onError);
   }
 
   /** A prompt for another client, with the stored messages or those that the app passes. */
@@ -47,11 +43,9 @@ export class Prompts {
     const timeouts = this.session.timeouts(options);
     await this.session.load(timeouts);
     const passed = options.messages && this.session.marked(messagesFrom(options.messages));
-    if (passed !== undefined) this.#passed.update(passed);
-    const history = passed === undefined ? this.session.history : this.#passed;
-    const { messages } = history;
-    const place = placeOf(input, messages, { mayEdit: true });
-    const prompt = await this.build({ ...paramsOf(place, messages), history }, options, timeouts);
+    const all = passed ?? this.session.messages;
+    const place = placeOf(input, all, { mayEdit: true });
+    const prompt = await this.build({ ...paramsOf(place, all), all }, options, timeouts);
     if (passed !== undefined) this.#warnOfLeftOut(prompt);
     return prompt;
   }
@@ -61,7 +55,7 @@ export class Prompts {
   }
 
   async build(
-    { input, messages, history = this.session.history, most = Number.POSITIVE_INFINITY, tail }: PromptParams,
+    { input, messages, all = this.session.messages, most = Number.POSITIVE_INFINITY, tail }: PromptParams,
     { max_tokens = this.options.reserveOutput, instructions = this.options.instructions }: BuildOptions,
     timeouts: TurnTimeouts,
   ): Promise<BuiltPrompt> {
@@ -82,7 +76,7 @@ export class Prompts {
     await pause();
     // Without a search, as long as all messages fit.
     const isAll = plan.start === 0 && lost.length === 0;
-    const found = isAll ? undefined : await this.searcher.found(input, messages, { history, timeouts, lost });
+    const found = isAll ? undefined : await this.searcher.found(input, messages, { all, timeouts, lost });
     await pause();
     const { state, report, ...prompt } = plan.fill(found);
     await pause();

@@ -29,7 +29,7 @@ export class TurnStorage {
 
   /** A turn with what is stored now, when ids and times are given to its input. */
   begin(place: Place<ConversationMessage>, replyId: string | undefined): BegunTurn {
-    const { messages: seen } = this.session.history;
+    const { messages: seen } = this.session;
     if (this.session.isStored) checkIds(spotOf(place, seen));
     return { place: { ...place, input: stored(this.runtime, place.input) }, seen, replyId, question: [] };
   }
@@ -87,7 +87,7 @@ export class TurnStorage {
         await this.session.load(timeouts).catch(() => {
           throw error; // which gets the reply
         });
-        const now = this.session.history.messages;
+        const now = this.session.messages;
         const after = afterConflict(place, added, now);
         if (after.next === 'done') {
           const texts = new Map(now.map(({ id, content }) => [id, content]));

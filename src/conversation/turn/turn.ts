@@ -16,7 +16,6 @@ import type { CheckedOptions, TurnInput, TurnOptions } from '../options.js';
 import { ContextBudgetError } from '../prompt/budget-error.js';
 import { estimateTokens } from '../prompt/estimate.js';
 import { messageTokens, TokenCounter } from '../prompt/tokens.js';
-import { History } from '../search/history.js';
 import { type ConversationStore, memoryStore } from '../store.js';
 import { TurnTimeouts } from '../turn-timeouts.js';
 import { TurnOrder } from './order.js';
@@ -49,12 +48,12 @@ export class Turns {
   readonly #storage: TurnStorage;
 
   constructor(private readonly options: CheckedOptions) {
-    const { conversationId, store = memoryStore(), context, countTokens, runtime, timeZone } = options;
+    const { conversationId, store = memoryStore(), context, countTokens, runtime } = options;
     this.background = new Background((error) => options.onError?.(error));
     const { onError } = this.background;
     const counter = new TokenCounter(countTokens, onError);
     this.#store = store;
-    this.session = new Session(conversationId, store, new History([], timeZone), counter, runtime, onError);
+    this.session = new Session(conversationId, store, counter, runtime, onError);
     this.service = context && new ServiceContext(context, options, this.session, this.background);
     this.#storage = new TurnStorage(this.session, runtime);
     this.prompts = new Prompts(options, this.session, this.service, this.background);
@@ -76,7 +75,7 @@ export class Turns {
       await timeouts.storing(STORING.reply, async () => {
         await waited(before, timeouts);
         await this.session.load(timeouts);
-        const { messages } = this.session.history;
+        const { messages } = this.session;
         const found = placeOf(input, messages, { mayEdit: reply !== undefined });
         const place = found.kind === 'new' ? ({ ...found, kind: 'recorded' } as const) : found;
         if (isRecorded(place, reply, messages)) return;
@@ -118,7 +117,7 @@ export class Turns {
       }
       await this.session.load(timeouts);
       const place = this.#placeOf(ask, input);
-      checkNewest(newest, place, this.session.history.messages);
+      checkNewest(newest, place, this.session.messages);
       const begun = this.#storage.begin(place, reply.id); // dated now, not when the reply ends
       const built = await this.prompts.build(paramsOf(begun.place, begun.seen), options, timeouts);
       timeouts.throwIfAborted(); // a turn that was stopped before stores nothing, nor does one whose prompt does not fit
@@ -152,7 +151,7 @@ export class Turns {
   }
 
   #placeOf(ask: Ask, input: readonly ConversationMessage[]): Place<ConversationMessage> {
-    const { messages } = this.session.history;
+    const { messages } = this.session;
     if (ask.how === 'send') return placeOf(input, messages);
     this.session.checkReplaceable();
     if (ask.how === 'regenerate') return placeOfAnother(messages);
