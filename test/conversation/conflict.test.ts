@@ -116,6 +116,15 @@ const rows: Row[] = [
     ...{ next: 'done', because: 'it answers the same question with the same text' },
   },
   {
+    ...{
+      place: AGAIN,
+      stores: [reply],
+      tab: 'stored the same reply to another question',
+      now: [question, other, { ...reply, id: 'a7', replyTo: 'q9' }],
+    },
+    ...{ next: 'retry', because: 'each question gets its own, also in the same millisecond' },
+  },
+  {
     ...{ place: AGAIN, stores: [reply], tab: 'stored a reply with this id', now: [question, { ...old, id: 'a1' }] },
     ...{ next: 'conflict', because: 'its id has another text' },
   },

@@ -16,5 +16,8 @@ function isStored(message: StoredMessage, row: ConversationMessage): boolean {
   if (row.content !== message.content || row.role !== message.role || row.id === undefined) return false;
   if (Boolean(row.stopped) !== Boolean(message.stopped)) return false;
   const { id, createdAt, replyTo } = message;
-  return row.id === id || timeOf(row) === createdAt || (replyTo !== undefined && row.replyTo === replyTo);
+  if (row.id === id) return true;
+  // Two questions may get the same reply in the same millisecond.
+  if (replyTo !== undefined && row.replyTo !== undefined) return row.replyTo === replyTo;
+  return timeOf(row) === createdAt;
 }
