@@ -16,7 +16,6 @@ const HARMLESS = [
     'only for texts that DURATION matches: each number has its unit',
   ],
   ['src/conversation/context/same-words.ts', '/(?<!e|^[^aeiouy]*', 'only for words of at most 40 letters'],
-  ['src/conversation/prompt/estimate.ts', '/(?:[A-Za-z0-9', 'the next alternative takes the same white space'],
   ['src/conversation/search/passages.ts', '/[^\\n]*\\n|', 'the next alternative takes the same line'],
   ['src/conversation/search/passages.ts', 'new RegExp(`[^]{1,', 'at most 360 characters at a time'],
   ['src/conversation/search/words.ts', '/(?<![\\p{L}\\p{N}])[-−]', 'the next alternative takes the same digits'],

@@ -17,16 +17,83 @@ export function estimateTokens(text: string): number {
 export function estimate(text: string): number {
   const letterCost = isEnglish(text) ? ENGLISH_LETTER : FOREIGN_LETTER;
   let tokens = 0;
-  for (const piece of text.match(PIECES) ?? []) tokens += cost(piece, letterCost);
+  let at = 0;
+  while (at < text.length) {
+    const end = endOfPiece(text, at);
+    if (end > at) {
+      tokens += asciiCost(text, at, end, letterCost);
+      at = end;
+    } else {
+      PIECE.lastIndex = at;
+      const [piece = ' '] = PIECE.exec(text) ?? [];
+      if (piece !== ' ') tokens += cost(piece, letterCost);
+      at += piece.length;
+    }
+  }
   return tokens;
+}
+
+/** What an ASCII character may be a part of: nothing, a word or number, white space, or a run of one symbol. */
+const OTHER = 0;
+const WORD = 1;
+const SPACE = 2;
+const SYMBOL = 3;
+const KINDS = Uint8Array.from({ length: 128 }, (_, code) => {
+  const character = String.fromCharCode(code);
+  if (/[A-Za-z0-9]/.test(character)) return WORD;
+  if (/\s/.test(character)) return SPACE;
+  return /[!-~]/.test(character) ? SYMBOL : OTHER;
+});
+const VOWELS = Uint8Array.from({ length: 128 }, (_, code) => Number(/[aeiouy]/i.test(String.fromCharCode(code))));
+
+/** The end of a piece of ASCII. Its start, if it contains other characters, which take a slower way. */
+function endOfPiece(text: string, start: number): number {
+  const first = text.charCodeAt(start);
+  const kind = first < 128 ? KINDS[first] : OTHER;
+  if (kind === OTHER) return start;
+  for (let end = start + 1; end < text.length; end += 1) {
+    const code = text.charCodeAt(end);
+    if (code > 127) return start;
+    if (kind === SYMBOL ? code !== first : KINDS[code] !== kind) return end;
+  }
+  return text.length;
+}
+
+function asciiCost(text: string, start: number, end: number, letterCost: number): number {
+  const length = end - start;
+  const first = text.charCodeAt(start);
+  const kind = KINDS[first];
+  if (kind === SYMBOL) return 0.7 + (length - 1) / 4;
+  if (kind === SPACE) {
+    if (length > 1) return spaceCost(text.slice(start, end));
+    return first !== 32 || isDigit(text.charCodeAt(end)) ? 1 : 0; // a single space belongs to the next token, but to no digit
+  }
+  return wordCost(text, start, end, letterCost) ?? latinCost(text.slice(start, end), letterCost);
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57;
+}
+
+/** The tokens of a word in small letters, which may begin with a capital, as most do. */
+function wordCost(text: string, start: number, end: number, letterCost: number): number | undefined {
+  let consonants = 0;
+  let most = 0;
+  for (let at = start; at < end; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code < (at === start ? 65 : 97)) return undefined;
+    consonants = VOWELS[code] === 1 ? 0 : consonants + 1;
+    if (consonants > most) most = consonants;
+  }
+  return lettersCost(end - start, most >= 6, letterCost);
 }
 
 /**
  * Runs of Latin letters and digits, runs of other letters, runs of one symbol, and white space. A single space is
  * skipped, except before a digit, because it belongs to the next token.
  */
-const PIECES =
-  /(?:[A-Za-z0-9\u00C0-\u024F\u1E00-\u1EFF]|[\u0300-\u036F])+|\s+(?=\d)|\s{2,}|[^\S ]|[\p{L}\p{M}]+|([!-/:-@[-`{-~])\1*|\S/gu;
+const PIECE =
+  /(?:[A-Za-z0-9\u00C0-\u024F\u1E00-\u1EFF]|[\u0300-\u036F])+|\s+(?=\d)|\s{2,}|[^\S ]|[\p{L}\p{M}]+|([!-/:-@[-`{-~])\1*|\S/uy;
 
 function cost(piece: string, letterCost: number): number {
   if (/^[A-Za-z0-9\u00C0-\u024F\u1E00-\u1EFF]/.test(piece)) return latinCost(piece, letterCost);
@@ -40,7 +107,12 @@ function cost(piece: string, letterCost: number): number {
 /** Runs of one character: a tokenizer joins about 90 spaces, or 16 tabs or line ends. */
 function spaceCost(run: string): number {
   let tokens = 0;
-  for (const [same] of run.matchAll(/(\r\n|\s)\1*/g)) tokens += 0.62 + same.length * (SPACES.get(same.charAt(0)) ?? 1);
+  for (let at = 0; at < run.length; ) {
+    const same = run.startsWith('\r\n', at) ? '\r\n' : run.charAt(at);
+    const start = at;
+    while (run.startsWith(same, at)) at += same.length;
+    tokens += 0.62 + (at - start) * (SPACES.get(same.charAt(0)) ?? 1);
+  }
   return Math.max(1, tokens);
 }
 
@@ -71,8 +143,12 @@ const ONE_PART = /^(?:[A-Z]?[a-z]+|[A-Z]+|\d+)$/;
 
 function partCost(part: string, letterCost: number): number {
   if (/\d/.test(part)) return Math.ceil(part.length / 3);
-  if (/[^aeiouy]{6}/i.test(part)) return part.length / 1.6; // random
-  return letterCost === ENGLISH_LETTER ? Math.ceil(part.length / 6) : Math.max(1, letterCost * part.length);
+  return lettersCost(part.length, /[^aeiouy]{6}/i.test(part), letterCost);
+}
+
+function lettersCost(length: number, isRandom: boolean, letterCost: number): number {
+  if (isRandom) return length / 1.6;
+  return letterCost === ENGLISH_LETTER ? Math.ceil(length / 6) : Math.max(1, letterCost * length);
 }
 
 /** The vocabulary knows English words best. */

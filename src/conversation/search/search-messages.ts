@@ -149,12 +149,12 @@ class Passages {
       if (position % SLICE === 0) yield;
       const ofName = name === undefined ? [] : this.#wordsOfName(name);
       for (const text of this.#long.get(position) ?? [content]) {
-        if (ofName.length > 0 || needles.mayBeIn(text))
-          for (const word of new Set([...(needles.mayBeIn(text) ? wordsOf(text) : []), ...ofName])) {
-            if (words.has(word)) note(holders.words, word, passage);
-            const beginning = word.slice(0, BEGINNING);
-            if (needles.beginnings.has(beginning)) note(holders.alike, beginning, passage);
-          }
+        const found = needles.in(text);
+        for (const word of ofName.length > 0 ? [...found, ...ofName] : found) {
+          if (words.has(word)) note(holders.words, word, passage);
+          const beginning = word.slice(0, BEGINNING);
+          if (needles.beginnings.has(beginning)) note(holders.alike, beginning, passage);
+        }
         passage += 1;
       }
     }

@@ -27,40 +27,50 @@ function addWord(word: string, found: string[]): void {
   if (folded !== plain) found.push(plain);
 }
 
-/** What stands in each text that may have one of some words. To look for it is much faster than to take the text apart. */
+/** Finds words in texts without taking these apart, which is much slower. */
 export class Needles {
   /** Of the words with so many letters. A word that no message has is looked for by it. */
   readonly beginnings = new Set<string>();
-  readonly #needles: readonly string[];
+  readonly #needles = new Set<string>();
 
   constructor(words: ReadonlySet<string>) {
-    const needles = new Set<string>();
     for (const word of words) {
       const isLong = word.length >= BEGINNING && !/\d/.test(word);
       if (isLong) this.beginnings.add(word.slice(0, BEGINNING));
-      needles.add(unaccented(isLong ? word.slice(0, BEGINNING) : word));
+      this.#needles.add(unaccented(isLong ? word.slice(0, BEGINNING) : word));
     }
-    this.#needles = [...needles];
   }
 
-  mayBeIn(text: string): boolean {
+  /** As `wordsOf`, but at least those that begin like one of the words. */
+  in(text: string): string[] {
     const lower = text.toLowerCase();
-    if (!NOT_ASCII.test(lower)) return this.#needles.some((needle) => begins(lower, needle));
-    // Between letters of other scripts, words need no space.
-    const plain = unaccented(text.normalize('NFKC').toLowerCase());
-    return this.#needles.some((needle) => plain.includes(needle));
+    const found: string[] = [];
+    if (NOT_ASCII.test(lower)) {
+      // Between letters of other scripts, words need no space.
+      const plain = unaccented(text.normalize('NFKC').toLowerCase());
+      for (const needle of this.#needles) if (plain.includes(needle)) return wordsOf(text);
+      return found;
+    }
+    for (const needle of this.#needles)
+      for (let at = lower.indexOf(needle); at >= 0; at = lower.indexOf(needle, at + 1)) {
+        if (isInWord(lower, at - 1)) continue;
+        let end = at + needle.length;
+        while (isInWord(lower, end)) end += 1;
+        const word = lower.slice(at, end);
+        if (!STOP_WORDS.has(word)) found.push(stemOf(word));
+      }
+    return found;
   }
+}
+
+/** Whether there is a letter or a digit, in lower case. */
+function isInWord(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return (code >= 97 && code <= 122) || (code >= 48 && code <= 57);
 }
 
 /** Letters of an unknown word by which it is looked for. */
 export const BEGINNING = 5;
-
-/** Whether a word of a text begins so. */
-function begins(text: string, needle: string): boolean {
-  for (let at = text.indexOf(needle); at >= 0; at = text.indexOf(needle, at + 1))
-    if (!/[a-z0-9]/.test(text[at - 1] ?? ' ')) return true;
-  return false;
-}
 
 function unaccented(text: string): string {
   const bare = text.normalize('NFD').replace(ACCENTS, '').normalize('NFC');
