@@ -162,7 +162,9 @@ export class ConversationStoreError extends ContextGatewayError {
 export class ConversationConflictError extends ConversationStoreError {
   static override readonly errorName: string = 'ConversationConflictError';
 
-  constructor(message = 'Another process has stored messages of this conversation since this turn began.') {
+  constructor(
+    message = 'The conversation has changed since this turn began. Load its messages, and send the input again.',
+  ) {
     super(message);
   }
 

@@ -76,6 +76,48 @@ test('a reply that was stopped is not the reply to the same question', async () 
   expect(await textsIn(store)).toEqual([question[0]?.content, 'It opens at six in the morning.']);
 });
 
+test.each([
+  { how: 'aborted', options: () => ({ signal: AbortSignal.abort() }) },
+  { how: 'late', options: () => ({ deadline: 1 }) },
+])('a question is asked once, although a second request for it was $how', async ({ options }) => {
+  const store = memoryStore();
+  const { open, prompts, hold } = requests(store);
+  const slow = hold('/completions');
+  const first = open().send(question);
+  await vi.waitFor(() => expect(prompts).toHaveLength(1), { timeout: 30_000 });
+  await failureOf(open().send(question, options()));
+  const third = open().send(question);
+
+  slow.open();
+
+  expect(await third).toEqual(await first);
+  expect(prompts).toHaveLength(1);
+});
+
+test('a question that an edit replaced while its second request waited is a conflict', async () => {
+  const store = memoryStore();
+  const { open, prompts } = requests(store);
+
+  const ends = await Promise.allSettled([
+    open().send(question),
+    open().edit('q', 'Or the pier?').final(),
+    open().send(question),
+  ]);
+
+  expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
+  expect(ends[2]).toMatchObject({ reason: { name: 'ConversationConflictError' } });
+  expect(prompts).toHaveLength(2);
+});
+
+test('two inputs at once that only end with the same question are two turns', async () => {
+  const store = memoryStore();
+  const { open } = requests(store);
+
+  await Promise.all([open().send(question), open().send([user('A note.', 'n'), ...question])]);
+
+  expect(await textsIn(store)).toContain('A note.');
+});
+
 test('a question whose first request fails is asked again by the second', async () => {
   const store = memoryStore();
   const { open, emulator, prompts } = requests(store);

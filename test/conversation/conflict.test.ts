@@ -19,8 +19,8 @@ const other = message('user', 'Other?', 'q9');
 const NEW: Place = { kind: 'new', input: [question] };
 const RECORDED: Place = { kind: 'recorded', input: [question] };
 const AGAIN: Place = { kind: 'again', input: [question] };
-const ANSWER: Place = { kind: 'regenerate', input: [question], replaces: [] };
-const REGENERATE: Place = { kind: 'regenerate', input: [question], replaces: ['a2'] };
+const ANSWER: Place = { kind: 'regenerate', input: [question], hasReply: false };
+const REGENERATE: Place = { kind: 'regenerate', input: [question], hasReply: true };
 const EDIT: Place = { kind: 'edit', input: [edited], from: 'q1' };
 
 interface Row {
@@ -29,6 +29,12 @@ interface Row {
   /** What the other tab has done. */
   tab: string;
   now: ConversationMessage[];
+  /** What the turn saw. */
+  seen?: ConversationMessage[];
+  /** Whether the page gave the ids. */
+  isGiven?: boolean;
+  /** Whether the response of the store was lost. Otherwise, it reported a conflict. */
+  isLost?: boolean;
   next: 'done' | 'retry' | 'conflict';
   because: string;
 }
@@ -41,7 +47,19 @@ const rows: Row[] = [
   },
   {
     ...{ place: NEW, stores: [question], tab: 'stored the same question', now: [{ ...question, createdAt: T1 }] },
-    ...{ next: 'conflict', because: 'that tab is asking it' },
+    ...{ isGiven: true, next: 'conflict', because: 'that tab is asking it' },
+  },
+  {
+    ...{ place: NEW, stores: [question], tab: 'stored the same question in the same millisecond', now: [question] },
+    ...{ isGiven: true, next: 'conflict', because: 'that tab is asking it' },
+  },
+  {
+    ...{ place: NEW, stores: [question], tab: 'stored the same text', now: [{ ...question, id: 'q8' }] },
+    ...{ next: 'conflict', because: 'it is another question, also in the same millisecond' },
+  },
+  {
+    ...{ place: NEW, stores: [question], tab: 'was this one, whose response was lost', now: [question] },
+    ...{ isGiven: true, isLost: true, next: 'done', because: 'the store did not report a conflict' },
   },
   {
     ...{
@@ -67,7 +85,7 @@ const rows: Row[] = [
       tab: 'was this one, in a database with other ids',
       now: [{ ...question, id: '7' }],
     },
-    ...{ next: 'done', because: 'it is known by its time' },
+    ...{ isLost: true, next: 'done', because: 'it is known by its time' },
   },
   {
     ...{
@@ -141,6 +159,21 @@ const rows: Row[] = [
     ...{ next: 'retry', because: 'a first reply replaces nothing' },
   },
   {
+    ...{ place: ANSWER, stores: [reply], tab: 'stored another reply', now: [question, old] },
+    ...{ next: 'conflict', because: 'it has not seen this one' },
+  },
+  {
+    ...{ place: AGAIN, stores: [reply], seen: [question, { ...reply, id: 'a3' }, other], tab: 'stored nothing' },
+    ...{
+      now: [question, { ...reply, id: 'a3' }, other],
+      ...{ next: 'retry', because: 'the reply with the same text was there before' },
+    },
+  },
+  {
+    ...{ place: RECORDED, stores: [{ ...question, name: 'Bob' }], tab: 'stored the text of another user' },
+    ...{ now: [{ ...question, id: 'q8', name: 'Ada' }], next: 'retry', because: 'both said it' },
+  },
+  {
     ...{ place: ANSWER, stores: [reply], tab: 'removed the question', now: [] },
     ...{ next: 'conflict', because: 'nothing is left to reply to' },
   },
@@ -179,18 +212,24 @@ const rows: Row[] = [
   },
 ];
 
-test.each(rows)('$place.kind, another tab $tab: $next, because $because', ({ place, stores, now, next }) => {
-  expect(afterConflict(place, stores, now)).toMatchObject({ next });
-});
+test.each(rows)(
+  '$place.kind, another tab $tab: $next, because $because',
+  ({ place, stores, now, next, seen = [zero, yes], isGiven, isLost }) => {
+    const made = new Set(isGiven ? [] : stores.map(({ id }) => id));
+
+    expect(afterConflict(place, stores, { seen, now, made, isConflict: isLost !== true })).toMatchObject({ next });
+  },
+);
 
 test('only what is missing is stored: the ids of the rest are known', () => {
   const two = message('user', 'Two?', 'q2', { createdAt: T1 });
 
-  const after = afterConflict(
-    { kind: 'recorded', input: [question, two] },
-    [question, two],
-    [{ ...question, id: '7' }],
-  );
+  const after = afterConflict({ kind: 'recorded', input: [question, two] }, [question, two], {
+    seen: [],
+    now: [{ ...question, id: '7' }],
+    made: new Set(),
+    isConflict: true,
+  });
 
   expect(after).toEqual({ next: 'retry', ids: ['7', undefined] });
 });

@@ -108,3 +108,33 @@ test.each<[string, (talk: ReturnType<typeof talkWith>['talk']) => Promise<unknow
   expect(append).not.toHaveBeenCalled();
   expect(prompts).toEqual([]);
 });
+
+test('equal questions of one moment get ids of their own in a fork', async () => {
+  const createdAt = '2026-01-15T10:00:00.000Z';
+  const rows = [user('Yes?', '1'), user('Yes?', '2'), withReply('3', '1'), withReply('4', '2')];
+  const store = numberingStore({ talk: rows.map((row) => ({ ...row, createdAt })) });
+  const { talk } = talkWith(store);
+
+  const fork = await talk.fork('4');
+
+  const copied = await rowsIn(store, fork.id);
+  const ids = copied.map(({ id }) => String(id));
+  expect(copied.map(({ replyTo }) => (replyTo ? ids.indexOf(String(replyTo)) : undefined))).toEqual([
+    undefined,
+    undefined,
+    0,
+    1,
+  ]);
+});
+
+test('in a fork of rows that have no ids, a reply names none', async () => {
+  const rows = [user('One?'), assistant('One.'), user('Two?', 'q'), assistant('Two.')];
+  const store = memoryStore();
+  const load = () => ({ messages: rows });
+  const append = vi.fn(store.append);
+  const { talk } = talkWith({ load, append });
+
+  await talk.fork('q');
+
+  expect(append.mock.calls[0]?.[1].map(({ replyTo }) => replyTo)).toEqual([undefined, undefined, undefined]);
+});

@@ -413,12 +413,24 @@ test('a reply to a question that was sent again is kept, if another tab has stor
   expect(await textsIn(store)).toEqual(['One?', 'Old.', 'Other?', 'Other.', text]);
 });
 
+test('record edits the last question, and leaves alone what stands before it', async () => {
+  const store = memoryStore({ talk: [{ ...one, createdAt: '2026-01-15T10:00:00.000Z' }, oneReply, two] });
+
+  await talkWith(store).talk.record([one, editedTwo], answer);
+
+  expect((await store.load('talk'))?.messages).toMatchObject([
+    { id: 'q1', createdAt: '2026-01-15T10:00:00.000Z' },
+    { content: 'One.' },
+    { id: 'q2', content: 'Two, edited?' },
+    { content: 'Two.' },
+  ]);
+});
+
 const [editedOne, editedTwo] = [user('One, edited?', 'q1'), user('Two, edited?', 'q2')];
 const answer = { text: 'Two.' };
 test.each([
   { because: 'without a reply', history: [one, oneReply], input: [editedOne], answer: undefined },
   { because: 'before another message', history: [one], input: [editedOne, two], answer },
-  { because: 'after one that has its own reply', history: [one, oneReply, two], input: [one, editedTwo], answer },
   { because: 'before a late reply to another', history: [one, two, oneReply], input: [editedTwo], answer },
 ])('record refuses a changed text $because, because something would be lost', async ({ history, input, answer }) => {
   const store = memoryStore({ talk: history });

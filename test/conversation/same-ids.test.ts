@@ -24,6 +24,11 @@ test.each<[string, string, (talk: Conversation) => Promise<unknown>]>([
     (talk) => talk.record([user('Two?', 'q2')], { text: 'Another.', id: 'a1' }),
   ],
   [
+    'record: the id of its question',
+    'ConversationConflictError',
+    (talk) => talk.record([user('Three?', 'q3')], { text: 'Three.', id: 'q3' }),
+  ],
+  [
     'send: one id for two messages',
     'RequestValidationError',
     (talk) => talk.send([user('Three?', 'q3'), user('Four?', 'q3')]),
@@ -92,6 +97,32 @@ test('with newest, a page may send a question again that is stored, and had no r
   expect((await messagesIn(store)).map(({ id }) => id)).toEqual(['q1', 'a1', 'q2', 'a2', 'q3', expect.any(String)]);
   expect(await failureOf(ask())).toBeInstanceOf(ConversationConflictError); // the page has not shown the reply
   expect(prompts).toHaveLength(2);
+});
+
+test('with newest, a page sends its question again only if it has seen the questions of others', async () => {
+  const store = memoryStore({ talk: [...twoTurns(), user('Three?', 'q3'), user('Theirs?', 'q9')] });
+  const { talk, prompts } = talkWith(store);
+
+  expect(await failureOf(talk.send([user('Three?', 'q3')], { newest: 'a2' }))).toBeInstanceOf(
+    ConversationConflictError,
+  );
+  expect(prompts).toEqual([]);
+});
+
+test.each([
+  [{ timeout: 0 }, 'timeout: must be a number of milliseconds'],
+  [{ timeout: Number.NaN }, 'timeout: must be'],
+  [{ deadline: -5 }, 'deadline: must be'],
+  [{ deadline: Number.POSITIVE_INFINITY }, 'deadline: must be'],
+  [{ signal: {} as AbortSignal }, 'signal: must be an AbortSignal'],
+])('the limits %j of a turn are refused before anything is stored', async (options, says) => {
+  const store = memoryStore();
+  const { talk, prompts } = talkWith(store);
+
+  const message = expect.stringContaining(says);
+  expect(await failureOf(talk.send('One?', options))).toMatchObject({ name: 'RequestValidationError', message });
+  expect(await messagesIn(store)).toEqual([]);
+  expect(prompts).toEqual([]);
 });
 
 test('a fork cites its own messages, and an exclusion can be undone in it', async () => {

@@ -219,7 +219,7 @@ export class TurnModel {
     if (one?.turn === undefined || one.turn.stopped || two === undefined) return;
     this.#note('twice, asked once');
     if (two.calls > 0) this.wrong.push('a double click called the model twice');
-    if (two.turn?.text !== one.turn.text) this.wrong.push('a double click got two replies');
+    if (two.turn !== undefined && two.turn.text !== one.turn.text) this.wrong.push('a double click got two replies');
   }
 
   async #record(talk: Conversation): Promise<void> {

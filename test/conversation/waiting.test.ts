@@ -84,7 +84,7 @@ describe('a turn that waits', () => {
 
     if (limit === 'signal' && what === 'question') return expect(end).toMatchObject({ name: 'AbortError' });
     const message =
-      limit === 'signal' ? /stopped, and store\.append did not end/ : /store.append took longer than the 30000 ms/;
+      limit === 'signal' ? /stopped, and store\.append did not end/ : /store.append took longer than 30000 ms/;
     expect(end).toMatchObject({ name: 'ConversationStoreError', message: expect.stringMatching(message), turn });
     expect(end).not.toHaveProperty('sent'); // no request took too long
   });

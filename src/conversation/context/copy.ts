@@ -23,7 +23,7 @@ export function copyOf(
 ): ConversationMessage {
   const { id, ...message } = messages[at] as ConversationMessage; // `at` is one of its positions
   const { recalled } = message;
-  const newId = (one = ''): string | undefined => ids.get(one);
+  const newId = (one: string | undefined): string | undefined => (one === undefined ? undefined : ids.get(one));
   return {
     ...message,
     replyTo: followsItsQuestion(messages, at) ? undefined : newId(message.replyTo),

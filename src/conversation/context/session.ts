@@ -166,8 +166,12 @@ export class Session {
       const end = endOfStep(messages, start);
       const copies = messages.slice(start, end).map((_, at) => copyOf(messages, start + at, { ids, excluded }));
       const given = await this.#insert(id, stored(this.runtime, copies), { after: newest, newest }, timeouts);
-      for (; start < end; start += 1) ids.set(messages[start]?.id ?? '', given[given.length - (end - start)] ?? '');
+      for (const [at, newId] of given.entries()) {
+        const oldId = messages[start + at]?.id;
+        if (oldId !== undefined) ids.set(oldId, newId);
+      }
       newest = given.at(-1);
+      start = end;
     }
     const state = { ...NEW_STATE, revision: 1, excluded: [...excluded].flatMap((one) => ids.get(one) ?? []) };
     const save = (): unknown => this.store.saveState?.(id, state);
@@ -239,5 +243,7 @@ function messageFrom(row: StoredRow, at: number): ConversationMessage {
 
 function tooLate(what: string): (ms: number) => Error {
   return (ms) =>
-    new ConversationStoreError(`${what} took longer than the ${ms} ms that the timeout and the deadline leave it.`);
+    new ConversationStoreError(
+      `${what} took longer than ${ms} ms, what the timeout and the deadline left. It may still end: load the messages before you repeat it.`,
+    );
 }

@@ -9,11 +9,18 @@ export function findStored(
   messages: readonly StoredMessage[],
   rows: readonly ConversationMessage[],
 ): (ConversationMessage | undefined)[] {
-  return messages.map((message) => rows.findLast((row) => isStored(message, row)));
+  const used = new Set<ConversationMessage>();
+  const lastFirst = [...messages].reverse().map((message) => {
+    const row = rows.findLast((one) => !used.has(one) && isStored(message, one));
+    if (row !== undefined) used.add(row);
+    return row;
+  });
+  return lastFirst.reverse();
 }
 
 function isStored(message: StoredMessage, row: ConversationMessage): boolean {
   if (row.content !== message.content || row.role !== message.role || row.id === undefined) return false;
+  if ((row.name ?? '') !== (message.name ?? '')) return false;
   if (Boolean(row.stopped) !== Boolean(message.stopped)) return false;
   const { id, createdAt, replyTo } = message;
   if (row.id === id) return true;

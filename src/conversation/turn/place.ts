@@ -15,8 +15,8 @@ export type Place<Message extends ConversationMessage = StoredMessage> =
   | { kind: 'recorded'; input: readonly Message[] }
   /** The input is stored. The reply replaces its earlier ones, if these are the newest messages. */
   | { kind: 'again'; input: readonly Message[] }
-  /** As `again`, but the reply is a conflict if the store has changed since it was to replace these. */
-  | { kind: 'regenerate'; input: readonly Message[]; replaces: readonly string[] }
+  /** As `again`, but the reply replaces only what was there when the turn began. `hasReply`: whether something was. */
+  | { kind: 'regenerate'; input: readonly Message[]; hasReply: boolean }
   /** The input and its reply replace the message with this id, and all after it, in one step. */
   | { kind: 'edit'; input: readonly Message[]; from: string };
 
@@ -35,12 +35,13 @@ export function placeOf<Message extends ConversationMessage>(
     const known = messages[positions[at] ?? -1];
     return known !== undefined && (known.role !== role || known.content !== content);
   };
-  if (input.some(isOther)) {
-    const [{ id: from }] = input as readonly [Message];
-    if (mayEdit && from !== undefined && isLastQuestion(input, messages, positions))
-      return { kind: 'edit', input, from };
+  const other = input.findIndex(isOther);
+  if (other >= 0) {
+    const [edited, from] = [input.slice(other), input[other]?.id];
+    if (mayEdit && from !== undefined && isLastQuestion(edited, messages, positions.slice(other)))
+      return { kind: 'edit', input: edited, from };
     throw new ConversationConflictError(
-      `The id of input[${input.findIndex(isOther)}] is known with another text: it was edited, or two messages have one id. Load the messages again.`,
+      `The id of input[${other}] is known with another text: it was edited, or two messages have one id. Load the messages again.`,
     );
   }
   const added = input.filter((_, at) => positions[at] === -1);
@@ -56,7 +57,7 @@ export function placeOfAnother(messages: readonly ConversationMessage[]): Place<
   if (end === 0) throw badInput('regenerate', 'there is no message of the user to reply to');
   const before = messages.slice(0, end).findLastIndex((message) => !isQuestion(message)) + 1;
   const again = { kind: 'again', input: messages.slice(before, end) } as const;
-  return { ...again, kind: 'regenerate', replaces: spotOf(again, messages).removed.flatMap(({ id }) => id ?? []) };
+  return { ...again, kind: 'regenerate', hasReply: spotOf(again, messages).removed.length > 0 };
 }
 
 /** The messages before the input, which its prompt may contain. */
@@ -99,7 +100,8 @@ export function isRecorded(
   const isIt = (one: ConversationMessage): boolean =>
     one.content === wellFormed(text) && (id === undefined || one.id === id);
   if (isAgain && repliesTo(place.input, messages).some(isIt)) return true;
-  if (id !== undefined && spotOf(place, messages).kept.some((message) => message.id === id))
+  const others = [...spotOf(place, messages).kept, ...place.input];
+  if (id !== undefined && others.some((message) => message.id === id))
     throw new ConversationConflictError('reply.id is the id of another message. Load the messages again.');
   return false;
 }
@@ -119,7 +121,7 @@ export function checkNewest(
     shown === null ? message === undefined : message?.id === shown;
   if (isShown(messages.at(-1))) return;
   const before = place.kind === 'again' ? historyOf(place, messages) : messages;
-  if (isShown(before.at(-1)) && messages.slice(before.length).every(isQuestion)) return;
+  if (isShown(before.at(-1)) && messages.length - before.length === place.input.length) return;
   if (shown !== null && messages.at(-1)?.id === undefined && messages.length > 0)
     throw new ConfigurationError('store.load must return the id of each message: newest names one.');
   throw new ConversationConflictError(

@@ -48,12 +48,12 @@ export class Reply implements ReplyStream {
   }
 
   [Symbol.asyncIterator](): AsyncIterator<string> {
-    this.#begin();
     this.#loops += 1;
     let seen = 0;
     let hasLeft = false;
     return {
       next: async () => {
+        this.#begin();
         while (!hasLeft && seen === this.#texts.length && this.#end === undefined) await this.#take();
         const value = this.#texts.slice(seen).join('');
         seen = this.#texts.length;

@@ -12,6 +12,8 @@ import { checkIds, isNew, type Place, questionIn, spotOf } from './place.js';
 export interface BegunTurn {
   place: Place;
   seen: readonly ConversationMessage[];
+  /** The ids that the turn has made for its input. */
+  made: ReadonlySet<string>;
   replyId: string | undefined;
   /** Messages of the input that this turn has stored. */
   question: readonly StoredMessage[];
@@ -31,23 +33,26 @@ export class TurnStorage {
   begin(place: Place<ConversationMessage>, replyId: string | undefined): BegunTurn {
     const { messages: seen } = this.session;
     if (this.session.isStored) checkIds(spotOf(place, seen));
-    return { place: { ...place, input: stored(this.runtime, place.input) }, seen, replyId, question: [] };
+    const input = stored(this.runtime, place.input);
+    const made = new Set(input.filter((_, at) => place.input[at]?.id === undefined).map(({ id }) => id));
+    return { place: { ...place, input }, seen, made, replyId, question: [] };
   }
 
   /** Stores new messages of the user before they are sent. What replaces others is stored with its reply. */
   async storeInput(begun: BegunTurn, timeouts: TurnTimeouts): Promise<BegunTurn> {
     const { place, seen } = begun;
     if (!isNew(place)) return begun;
-    const { messages: question } = await this.#append(place, place.input, seen, timeouts);
+    const { messages: question } = await this.#append(begun, place.input, timeouts);
     return { ...begun, question, place: { kind: 'again', input: question }, seen: [...seen, ...question] };
   }
 
   /** Stores a reply, in place of the messages that it replaces. An edited message is stored with it. */
   async storeReply(
-    { place, seen, replyId, question }: BegunTurn,
+    begun: BegunTurn,
     reply: RecordedReply & { report?: PromptReport },
     timeouts: TurnTimeouts,
   ): Promise<{ messages: StoredMessage[]; removed: string[] }> {
+    const { place, replyId, question } = begun;
     const { text, stopped, report } = reply;
     const edited = place.kind === 'edit' ? place.input : [];
     // The id of an edited question is known only when both are stored. Its reply follows it.
@@ -56,7 +61,7 @@ export class TurnStorage {
     const answer: ConversationMessage = { id: replyId, role: 'assistant', content: wellFormed(text), ...more };
     const added = stored(this.runtime, [...edited, answer]);
     try {
-      const { messages, removed } = await this.#append(place, added, seen, timeouts);
+      const { messages, removed } = await this.#append(begun, added, timeouts);
       return { messages: [...question, ...messages], removed: removed.flatMap(({ id }) => id ?? []) };
     } catch (error) {
       // With the question, also if it is stored: `record` stores the reply after it.
@@ -68,9 +73,8 @@ export class TurnStorage {
 
   /** Stores messages in their place. When another process has changed the conversation, `afterConflict` decides. */
   async #append(
-    place: Place,
+    { place, seen, made }: BegunTurn,
     added: readonly StoredMessage[],
-    seen: readonly ConversationMessage[],
     timeouts: TurnTimeouts,
   ): Promise<Pick<Spot, 'removed'> & { messages: StoredMessage[] }> {
     let spot = spotOf(place, seen);
@@ -79,7 +83,7 @@ export class TurnStorage {
       const missing = added.filter((_, at) => ids[at] === undefined);
       try {
         const given = (await this.session.append(missing, spot, timeouts)).values();
-        const all = added.map((message, at) => ({ ...message, id: ids[at] ?? given.next().value ?? message.id }));
+        const all = added.map((message, at) => ({ ...message, id: ids[at] ?? String(given.next().value) }));
         return { messages: all, removed: spot.removed };
       } catch (error) {
         const isConflict = ConversationConflictError.is(error);
@@ -88,7 +92,7 @@ export class TurnStorage {
           throw error; // which gets the reply
         });
         const now = this.session.messages;
-        const after = afterConflict(place, added, now);
+        const after = afterConflict(place, added, { seen, now, made, isConflict });
         if (after.next === 'done') {
           const texts = new Map(now.map(({ id, content }) => [id, content]));
           const removed = spot.removed.filter(({ id, content }) => texts.get(id) !== content);

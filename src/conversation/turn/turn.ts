@@ -72,8 +72,8 @@ export class Turns {
     const timeouts = this.session.timeouts({ signal: this.background.signal });
     const { before, end } = TurnOrder.enter(this.#store, this.session.id);
     try {
+      await before; // also after `close`
       await timeouts.storing(STORING.reply, async () => {
-        await waited(before, timeouts);
         await this.session.load(timeouts);
         const { messages } = this.session;
         const found = placeOf(input, messages, { mayEdit: reply !== undefined });
@@ -108,15 +108,15 @@ export class Turns {
     let ended: TurnEnd | undefined;
     try {
       await waited(turns.before, timeouts);
+      await this.session.load(timeouts);
+      const place = this.#placeOf(ask, input);
       const turn = await turns.same;
-      if (turn !== undefined) {
+      if (turn !== undefined && (place.kind === 'again' || !this.session.isStored)) {
         reply.report = turn.report;
         yield turn.text;
         ended = { turn };
         return ended;
       }
-      await this.session.load(timeouts);
-      const place = this.#placeOf(ask, input);
       checkNewest(newest, place, this.session.messages);
       const begun = this.#storage.begin(place, reply.id); // dated now, not when the reply ends
       const built = await this.prompts.build(paramsOf(begun.place, begun.seen), options, timeouts);
@@ -236,15 +236,16 @@ export class Turns {
 
 /** What an input asks, so that the same question is known while it is being asked. It has an id then. */
 function keyOf(input: readonly ConversationMessage[]): string | undefined {
-  const { id, content } = input.at(-1) ?? {};
-  return id === undefined ? undefined : JSON.stringify([id, content]);
+  if (input.at(-1)?.id === undefined) return undefined;
+  return JSON.stringify(input.map(({ id, content }) => [id, content]));
 }
 
 /** Waits for the turns before. */
 function waited(before: Promise<unknown>, timeouts: TurnTimeouts): Promise<unknown> {
   const late = (ms: number): Error =>
-    new APITimeoutError(`The previous turn took longer than the ${ms} ms that the deadline of this one leaves it.`, {
-      ...{ kind: 'deadline', phase: 'connect', sent: 'no' },
-    });
+    new APITimeoutError(
+      `The previous turn took longer than ${ms} ms, the deadline of this one. Pass a longer one, or send it again.`,
+      { kind: 'deadline', phase: 'connect', sent: 'no' },
+    );
   return timeouts.within(() => before, late, MAX_TIMER);
 }
