@@ -27,7 +27,7 @@ const PROGRAMS = [
   },
   {
     name: 'a page that reads turns of its server',
-    budget: 2.1,
+    budget: 2.2,
     code: `export { readTurn } from 'context-gateway/conversation';`,
   },
   {
