@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { isObject } from '../base/objects.js';
 import { type Runtime, systemRuntime } from '../base/runtime.js';
 import {
   ConfigurationError,
@@ -6,8 +7,17 @@ import {
   type ExtendedTypes,
   type GatewayClient,
   type RequestOptions,
+  RequestValidationError,
 } from '../index.js';
-import { findBadOptions, functionOption, isFunction, option } from '../validation/options.js';
+import {
+  booleanOption,
+  findBadOptions,
+  functionOption,
+  isFunction,
+  option,
+  timeOption,
+} from '../validation/options.js';
+import { type AnySchema, findIssues } from '../validation/schema-issues.js';
 import type { CompactionReceipt, ConversationMessage } from './model.js';
 import { formatOf } from './search/dates.js';
 import type { ConversationSearch } from './search/search.js';
@@ -141,6 +151,9 @@ const isStore = (value: unknown): boolean => {
   return [load, append, saveState].every(isFunction);
 };
 
+const text = /* @__PURE__ */ option<string>(isText, 'must be a string');
+const tokens = /* @__PURE__ */ option<number>(isTokens, 'must be a whole number of tokens');
+
 const optionsSchema = /* @__PURE__ */ z.strictObject({
   gateway: /* @__PURE__ */ z.custom(isGateway, 'must be a GatewayClient'),
   model: /* @__PURE__ */ z.custom(isId, 'must be the id of a model'),
@@ -148,13 +161,13 @@ const optionsSchema = /* @__PURE__ */ z.strictObject({
   context: /* @__PURE__ */ option(isContext, 'must be a ContextClient'),
   workspaceId: /* @__PURE__ */ option(isId, 'must be a non-empty string'),
   store: /* @__PURE__ */ option(isStore, 'must have load, and may have append and saveState'),
-  instructions: /* @__PURE__ */ option(isText, 'must be a string'),
-  contextWindow: /* @__PURE__ */ option(isTokens, 'must be a whole number of tokens'),
+  instructions: text,
+  contextWindow: tokens,
   budget: /* @__PURE__ */ option(
     (value) => isTokens(value) && value !== 0,
     'must be a whole number of tokens, at least 1',
   ),
-  reserveOutput: /* @__PURE__ */ option(isTokens, 'must be a whole number of tokens'),
+  reserveOutput: tokens,
   countTokens: functionOption,
   timeZone: /* @__PURE__ */ option(isTimeZone, 'must be the name of a time zone, such as Europe/Oslo'),
   search: functionOption,
@@ -166,6 +179,51 @@ const optionsSchema = /* @__PURE__ */ z.strictObject({
   onCompaction: functionOption,
   onError: functionOption,
 });
+
+const isBetween = (least: number, most: number) => (value: unknown) =>
+  typeof value === 'number' && value >= least && value <= most;
+const signal = /* @__PURE__ */ option(
+  (value) => typeof Object(value).aborted === 'boolean',
+  'must be an AbortSignal, such as controller.signal',
+);
+const limits = { signal, timeout: timeOption, deadline: timeOption };
+const maxRetries = /* @__PURE__ */ option(isBetween(0, 5), 'must be a number from 0 to 5');
+
+/** Options of a turn. Checked before its question is stored, and so before the client checks those of its request. */
+export const turnOptionsSchema = /* @__PURE__ */ z.strictObject({
+  ...limits,
+  background: booleanOption,
+  newest: /* @__PURE__ */ option((value) => value === null || isText(value), 'must be the id of a message, or null'),
+  temperature: /* @__PURE__ */ option(isBetween(0, 2), 'must be a number from 0 to 2'),
+  max_tokens: tokens,
+  maxRetries,
+  streamIdleTimeout: timeOption,
+  headers: /* @__PURE__ */ option(isObject, 'must be an object'),
+  idempotencyKey: text,
+});
+
+export const buildOptionsSchema = /* @__PURE__ */ z.strictObject({
+  ...limits,
+  maxRetries,
+  max_tokens: tokens,
+  messages: /* @__PURE__ */ option(Array.isArray, 'must be an array of { role, content }'),
+  instructions: text,
+});
+
+export const searchOptionsSchema = /* @__PURE__ */ z.strictObject({
+  signal,
+  limit: /* @__PURE__ */ option(isTokens, 'must be a whole number of messages'),
+});
+
+/** Of methods that take nothing else. */
+export const signalOptionsSchema = /* @__PURE__ */ z.strictObject({ signal });
+
+/** @throws {RequestValidationError} that names each bad option of a call, and says what it must be */
+export function checkCallOptions(options: object, schema: AnySchema): void {
+  const issues = findIssues(schema, options);
+  if (issues !== undefined)
+    throw new RequestValidationError(issues.map(({ path, message }) => ({ path: ['options', ...path], message })));
+}
 
 /** Options with defaults. */
 export type CheckedOptions = ConversationOptions & {

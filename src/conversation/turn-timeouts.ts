@@ -1,7 +1,6 @@
 import { onAbort } from '../base/on-abort.js';
-import { MAX_TIMER, type Runtime } from '../base/runtime.js';
+import type { Runtime } from '../base/runtime.js';
 import { APIAbortError, APITimeoutError, type RequestOptions } from '../index.js';
-import { badInput } from './messages.js';
 
 /**
  * The time of a turn, or of another call of a conversation: its abort, its deadline, and what is left after them for storing.
@@ -22,12 +21,7 @@ export class TurnTimeouts {
     private readonly options: RequestOptions = {},
     private readonly onStop?: () => void,
   ) {
-    const { signal, timeout, deadline = Number.POSITIVE_INFINITY } = options;
-    for (const [name, ms] of Object.entries({ timeout, deadline: options.deadline }))
-      if (ms !== undefined && !(ms > 0 && ms <= MAX_TIMER))
-        throw badInput(name, `must be a number of milliseconds, from 1 to ${MAX_TIMER}`);
-    if (signal !== undefined && typeof signal?.aborted !== 'boolean')
-      throw badInput('signal', 'must be an AbortSignal');
+    const { signal, deadline = Number.POSITIVE_INFINITY } = options;
     this.#stopper = onStop && new AbortController();
     this.signal = this.#stopper?.signal ?? signal;
     this.#waiting = this.signal;

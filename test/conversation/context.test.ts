@@ -204,7 +204,7 @@ describe('a conversation', () => {
 
     const error = await failureOf(conversation.send('Hello?', { max_tokens: max_tokens as number }));
 
-    expect(String(error)).toContain('max_tokens: must be a whole number of tokens below');
+    expect(String(error)).toContain('max_tokens: must be a whole number of tokens');
   });
 
   test.each([

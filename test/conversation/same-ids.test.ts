@@ -110,12 +110,18 @@ test('with newest, a page sends its question again only if it has seen the quest
 });
 
 test.each([
-  [{ timeout: 0 }, 'timeout: must be a number of milliseconds'],
-  [{ timeout: Number.NaN }, 'timeout: must be'],
-  [{ deadline: -5 }, 'deadline: must be'],
-  [{ deadline: Number.POSITIVE_INFINITY }, 'deadline: must be'],
-  [{ signal: {} as AbortSignal }, 'signal: must be an AbortSignal'],
-])('the limits %j of a turn are refused before anything is stored', async (options, says) => {
+  [{ timeout: 0 }, 'options.timeout: must be a number of milliseconds'],
+  [{ timeout: Number.NaN }, 'options.timeout: must be'],
+  [{ deadline: -5 }, 'options.deadline: must be'],
+  [{ deadline: Number.POSITIVE_INFINITY }, 'options.deadline: must be'],
+  [{ signal: {} as AbortSignal }, 'options.signal: must be an AbortSignal'],
+  [{ background: 'yes' as never }, 'options.background: must be true or false'],
+  [{ newest: 5 as never }, 'options.newest: must be the id of a message, or null'],
+  [{ temperature: 3 }, 'options.temperature: must be a number from 0 to 2'],
+  [{ headers: 'x' as never }, 'options.headers: must be an object'],
+  [{ maxTokens: 5 } as object, 'options.maxTokens: is unknown; did you mean max_tokens?'],
+  [{ instructions: 'Be short.' } as object, 'options.instructions: is unknown; expected one of'],
+])('the options %j of a turn are refused before anything is stored', async (options, says) => {
   const store = memoryStore();
   const { talk, prompts } = talkWith(store);
 

@@ -8,8 +8,11 @@ import {
   type BuildOptions,
   type CheckedOptions,
   type ConversationOptions,
+  checkCallOptions,
   checkOptions,
   type SearchOptions,
+  searchOptionsSchema,
+  signalOptionsSchema,
   type TurnInput,
   type TurnOptions,
 } from '../options.js';
@@ -152,7 +155,9 @@ export class Conversation extends ContextActions {
    * for (const { role, text } of await conversation.search('harbour', { limit: 1 })) console.log(role, text);
    * ```
    */
-  async search(query: string, { limit = 10, signal }: SearchOptions = {}): Promise<FoundMessage[]> {
+  async search(query: string, options: SearchOptions = {}): Promise<FoundMessage[]> {
+    checkCallOptions(options, searchOptionsSchema);
+    const { limit = 10, signal } = options;
     const timeouts = this.#session.timeouts({ signal });
     await this.#session.load(timeouts);
     const found = await this.#turns.prompts.searcher.search(query, limit, this.#session.messages, timeouts);
@@ -189,6 +194,7 @@ export class Conversation extends ContextActions {
     question: string,
     options: Pick<RequestOptions, 'signal'> = {},
   ): Promise<ChatMessage | undefined> {
+    checkCallOptions(options, signalOptionsSchema);
     const input = messagesOf(question);
     const timeouts = this.#session.timeouts(options);
     await this.#session.load(timeouts);

@@ -6,7 +6,7 @@ import type { CurrentContext, ServiceContext } from '../context/service.js';
 import type { Session } from '../context/session.js';
 import { badInput } from '../messages.js';
 import type { BuiltPrompt, ConversationMessage } from '../model.js';
-import type { BuildOptions, CheckedOptions } from '../options.js';
+import { type BuildOptions, buildOptionsSchema, type CheckedOptions, checkCallOptions } from '../options.js';
 import { PromptLayout } from '../prompt/fit.js';
 import { Searcher } from '../search/search.js';
 import type { TurnTimeouts } from '../turn-timeouts.js';
@@ -40,6 +40,7 @@ export class Prompts {
 
   /** A prompt for another client, with the stored messages or those that the app passes. */
   async forInput(input: readonly ConversationMessage[], options: BuildOptions): Promise<BuiltPrompt> {
+    checkCallOptions(options, buildOptionsSchema);
     const timeouts = this.session.timeouts(options);
     await this.session.load(timeouts);
     const passed = options.messages && this.session.marked(messagesFrom(options.messages));

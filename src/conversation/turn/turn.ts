@@ -12,7 +12,13 @@ import { ServiceContext } from '../context/service.js';
 import { Session } from '../context/session.js';
 import { badInput, messagesOf } from '../messages.js';
 import type { BuiltPrompt, ConversationMessage, RecordedReply, SentPrompt } from '../model.js';
-import type { CheckedOptions, TurnInput, TurnOptions } from '../options.js';
+import {
+  type CheckedOptions,
+  checkCallOptions,
+  type TurnInput,
+  type TurnOptions,
+  turnOptionsSchema,
+} from '../options.js';
 import { ContextBudgetError } from '../prompt/budget-error.js';
 import { estimateTokens } from '../prompt/estimate.js';
 import { messageTokens, TokenCounter } from '../prompt/tokens.js';
@@ -61,6 +67,7 @@ export class Turns {
 
   reply(ask: Ask, { background, ...options }: TurnOptions, stream = true): Reply {
     const start = (reply: Reply): StartedTurn => {
+      checkCallOptions({ ...options, background }, turnOptionsSchema);
       const timeouts = new TurnTimeouts(this.options.runtime, options, () => void reply.readOn());
       return { timeouts, pieces: this.#turn(ask, { ...options, stream }, reply, timeouts) };
     };
