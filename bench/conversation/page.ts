@@ -4,7 +4,7 @@ import type { PlayedRow } from './played.js';
 const OURS = 'context-gateway';
 const RIVAL = 'BM25 with neighbours and last messages';
 /** The ways in the tables. The picture has the others, too. */
-const SHOWN = ['last messages', RIVAL, OURS, `${OURS}, first turn`];
+const SHOWN = ['last messages', RIVAL, OURS, `${OURS}, first turn`, `${OURS}, parts from SQLite`];
 
 /** The published page: the figures of the unseen half. */
 export function report(rows: readonly Row[], played: readonly PlayedRow[]): string {
@@ -47,7 +47,7 @@ ${played.map(playedRow).join('\n')}
 - **Last messages**: the newest that fit.
 - **${RIVAL}**: what an app can write in sixty lines (\`bench/conversation/bm25.ts\`).
 - **context-gateway**: \`fitToBudget\`, with which \`createConversation\` builds its prompts. **First turn**: with the token estimate,
-  before a reply has corrected it.
+  before a reply has corrected it. **Parts from SQLite**: with a store that returns only what a turn wants.
 - **Summary**, in the picture: the emulator's, with at most a quarter of the budget. It lowers recall with a small budget, and lists
   goals, decisions and the plan.
 
@@ -130,7 +130,7 @@ const strokeOf = (way: number): string =>
 /** One diagram per set and language: recall by the mean tokens of a prompt, one line per way. */
 export function chart(rows: readonly Row[]): string {
   const groups = [...new Set(rows.map(groupOf))];
-  const ways = [...new Set(rows.map(({ way }) => way))].filter((way) => !way.endsWith('first turn'));
+  const ways = [...new Set(rows.map(({ way }) => way))].filter((way) => !way.startsWith(`${OURS}, `));
   const panels = groups.map((group, i) => {
     const own = rows.filter((row) => groupOf(row) === group);
     const budgets = [...new Set(own.map(({ budget }) => budget))];

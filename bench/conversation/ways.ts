@@ -1,6 +1,15 @@
-import type { ChatMessage } from 'context-gateway';
-import { type ContextParts, fitToBudget, renderContext } from 'context-gateway/conversation';
+import { type ChatMessage, GatewayClient } from 'context-gateway';
+import {
+  type ContextParts,
+  type ConversationStore,
+  createConversation,
+  fitToBudget,
+  renderContext,
+  type StoredMessage,
+} from 'context-gateway/conversation';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import Database from 'libsql';
+import { sqliteStore } from '../../examples/apps/support-chat/sqlite-store.js';
 import { Bm25 } from './bm25.js';
 import type { Message, Talk } from './data.js';
 import { summariesOf } from './summaries.js';
@@ -21,6 +30,7 @@ export const WAYS: readonly Way[] = [
   { name: 'context-gateway', prompt: (talk, question, budget) => ours(talk, question, budget, {}) },
   { name: 'context-gateway with the summary', prompt: oursWithSummary },
   { name: 'context-gateway, first turn', prompt: onFirstTurn },
+  { name: 'context-gateway, parts from SQLite', prompt: inParts },
 ];
 
 /** Tokens that a message costs beside its text. */
@@ -80,6 +90,26 @@ function onFirstTurn({ messages: history }: Talk, question: string, budget: numb
   const input = [asked(question, history)];
   return fitToBudget({ parts: {}, history, input, instructions: INSTRUCTIONS, budget }).chatMessages;
 }
+
+const stores = new Map<readonly Message[], ConversationStore>();
+
+/** With a store that returns parts of the conversation. */
+async function inParts({ messages }: Talk, question: string, budget: number): Promise<ChatMessage[]> {
+  const store = stores.get(messages) ?? sqliteStore(new Database(':memory:'));
+  if (!stores.has(messages)) {
+    stores.set(messages, store);
+    // The cast is true for the store, which does not read the times that these messages may lack.
+    const rows = messages.map((message, at) => ({ ...message, id: `m${at}` }) as StoredMessage);
+    await store.append?.('talk', rows, { after: undefined, newest: undefined });
+  }
+  const conversation = createConversation({
+    ...{ gateway, model: 'm', conversationId: 'talk', store, instructions: INSTRUCTIONS, budget },
+    countTokens: tokensOf,
+  });
+  return (await conversation.buildMessages([asked(question, messages)])).chatMessages;
+}
+
+const gateway = new GatewayClient({ baseURL: 'https://gateway.test', apiKey: 'pk' });
 
 async function oursWithSummary(talk: Talk, question: string, budget: number): Promise<ChatMessage[]> {
   const summaries = await summariesOf(talk);

@@ -250,6 +250,7 @@ export { type SummaryEntry as conversation_SummaryEntry } from 'context-gateway/
 export { type TurnEvent as conversation_TurnEvent } from 'context-gateway/conversation';
 export { type TurnInput as conversation_TurnInput } from 'context-gateway/conversation';
 export { type TurnOptions as conversation_TurnOptions } from 'context-gateway/conversation';
+export { type WantedMessages as conversation_WantedMessages } from 'context-gateway/conversation';
 export { createConversation as conversation_createConversation } from 'context-gateway/conversation';
 export { diffSummaries as conversation_diffSummaries } from 'context-gateway/conversation';
 export { estimateTokens as conversation_estimateTokens } from 'context-gateway/conversation';
@@ -260,6 +261,7 @@ export { renderContext as conversation_renderContext } from 'context-gateway/con
 export { sources as conversation_sources } from 'context-gateway/conversation';
 export { testStore as conversation_testStore } from 'context-gateway/conversation';
 export { toResponse as conversation_toResponse } from 'context-gateway/conversation';
+export { wordsOf as conversation_wordsOf } from 'context-gateway/conversation';
 export const values_conversation: Record<keyof typeof import('context-gateway/conversation'), 0> = {
   ContextBudgetError: 0,
   ConversationConflictError: 0,
@@ -274,6 +276,7 @@ export const values_conversation: Record<keyof typeof import('context-gateway/co
   sources: 0,
   testStore: 0,
   toResponse: 0,
+  wordsOf: 0,
 };
 export { type AiSdkModel as ai_sdk_AiSdkModel } from 'context-gateway/ai-sdk';
 export { type AiSdkProvider as ai_sdk_AiSdkProvider } from 'context-gateway/ai-sdk';

@@ -36,6 +36,7 @@ export { type FitParams, type FitReport, type FittedPrompt, fitToBudget } from '
 export { sources } from './prompt/recall.js';
 export { renderContext } from './prompt/render.js';
 export type { FitState } from './prompt/tail.js';
+export { wordsOf } from './search/index-words.js';
 export type { ConversationSearch } from './search/search.js';
 export {
   type AppendPlace,
@@ -47,6 +48,7 @@ export {
   type StoredConversation,
   type StoredIds,
   type StoredRow,
+  type WantedMessages,
 } from './store.js';
 export { testStore } from './test-store.js';
 export { type Conversation, createConversation } from './turn/conversation.js';

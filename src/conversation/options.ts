@@ -180,21 +180,24 @@ const optionsSchema = /* @__PURE__ */ z.strictObject({
   onError: functionOption,
 });
 
-const isBetween = (least: number, most: number) => (value: unknown) =>
-  typeof value === 'number' && value >= least && value <= most;
+const isTemperature = (value: unknown) => typeof value === 'number' && value >= 0 && value <= 2;
 const signal = /* @__PURE__ */ option(
   (value) => typeof Object(value).aborted === 'boolean',
   'must be an AbortSignal, such as controller.signal',
 );
-const limits = { signal, timeout: timeOption, deadline: timeOption };
-const maxRetries = /* @__PURE__ */ option(isBetween(0, 5), 'must be a number from 0 to 5');
+const maxRetries = /* @__PURE__ */ option(
+  (value) => isTokens(value) && (value as number) <= 5,
+  'must be a whole number from 0 to 5',
+);
 
 /** Options of a turn. Checked before its question is stored, and so before the client checks those of its request. */
 export const turnOptionsSchema = /* @__PURE__ */ z.strictObject({
-  ...limits,
+  signal,
+  timeout: timeOption,
+  deadline: timeOption,
   background: booleanOption,
   newest: /* @__PURE__ */ option((value) => value === null || isText(value), 'must be the id of a message, or null'),
-  temperature: /* @__PURE__ */ option(isBetween(0, 2), 'must be a number from 0 to 2'),
+  temperature: /* @__PURE__ */ option(isTemperature, 'must be a number from 0 to 2'),
   max_tokens: tokens,
   maxRetries,
   streamIdleTimeout: timeOption,
@@ -203,7 +206,9 @@ export const turnOptionsSchema = /* @__PURE__ */ z.strictObject({
 });
 
 export const buildOptionsSchema = /* @__PURE__ */ z.strictObject({
-  ...limits,
+  signal,
+  timeout: timeOption,
+  deadline: timeOption,
   maxRetries,
   max_tokens: tokens,
   messages: /* @__PURE__ */ option(Array.isArray, 'must be an array of { role, content }'),

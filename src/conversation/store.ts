@@ -20,8 +20,14 @@ export interface ConversationStore {
   /**
    * All messages with their ids, oldest first, and the state that `saveState` got last. `null` or `undefined` for a new
    * conversation. Called for every turn, because other processes may have stored some.
+   *
+   * With `wanted`, it may return only those of the messages, so that a turn costs no more in a long conversation than in a short
+   * one: with the `position` of each, and the `count` of all. It may ignore `wanted`, and return more messages than are wanted.
    */
-  load(conversationId: string): StoredConversation | null | undefined | Promise<StoredConversation | null | undefined>;
+  load(
+    conversationId: string,
+    wanted?: WantedMessages,
+  ): StoredConversation | null | undefined | Promise<StoredConversation | null | undefined>;
   /**
    * Stores messages after the message `after`, and deletes the messages that followed it, in one transaction. Called for the
    * input of a turn before it is sent, and for its reply. Keep their order by a number of your own: `createdAt` is the clock of
@@ -52,10 +58,27 @@ export interface AppendPlace {
   newest: string | undefined;
 }
 
+/**
+ * The messages that a turn needs: all that are in one of the lists. First it wants the newest, and if not all messages fit in the
+ * prompt, those that have words of the input, and then those around the best of these.
+ */
+export interface WantedMessages {
+  /** So many of the newest messages. */
+  newest: number;
+  /** Those of which `wordsOf` has one of these words. Of very many, the few hundred that have the most and the rarest. */
+  words: readonly string[];
+  ids: readonly string[];
+  /** Places in the conversation, from 0 for the oldest message. */
+  positions: readonly number[];
+}
+
 /** What `load` returns. */
 export interface StoredConversation {
+  /** In the order of the conversation. */
   messages: readonly StoredRow[];
   state?: ConversationState | null | undefined;
+  /** How many messages the conversation has, if `messages` are only a part of them, each with its `position`. */
+  count?: number | undefined;
 }
 
 /**
@@ -70,6 +93,8 @@ export interface StoredRow extends Pick<ConversationMessage, 'role' | 'content'>
   stopped?: boolean | 0 | 1 | null | undefined;
   replyTo?: string | number | bigint | null | undefined;
   recalled?: readonly MessageSource[] | null | undefined;
+  /** Its place in the conversation, from 0 for the oldest message. Read only if `load` returns a `count`. */
+  position?: number | bigint | undefined;
 }
 
 /** What a conversation knows besides its messages. Plain JSON: store it unchanged. */

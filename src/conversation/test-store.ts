@@ -1,12 +1,13 @@
 import { isObject } from '../base/objects.js';
 import { ConfigurationError } from '../index.js';
-import { messageOf } from './context/rows.js';
+import { checkLoaded, messageOf } from './context/rows.js';
 import type { ConversationMessage, StoredMessage } from './model.js';
-import type { AppendPlace, ConversationState, ConversationStore } from './store.js';
+import { wordsOf } from './search/index-words.js';
+import type { AppendPlace, ConversationState, ConversationStore, WantedMessages } from './store.js';
 
 /**
  * Tests your own store against what conversations need of it: order, fields, replacement in one step, conflicts between
- * processes, states. It works in any test runner, and stores in conversations with new ids.
+ * processes, states, and parts if it returns any. It works in any test runner, and stores in conversations with new ids.
  *
  * @throws {ConfigurationError} that names each rule that the store breaks, and what was seen
  *
@@ -62,6 +63,14 @@ class Talk {
     const reject = (field: string, message: string): Error =>
       new Error(`load returns a message whose ${field} ${message}`);
     return { messages: messages.map((row) => messageOf(row, reject)), state };
+  }
+
+  /** The texts of a part by their positions. `undefined` if the store returns all messages. */
+  async part(wanted: Partial<WantedMessages>): Promise<Map<number, string> | undefined> {
+    const nothing = { newest: 0, words: [], ids: [], positions: [] };
+    const { messages, count } = checkLoaded(await this.tested.load(this.id, { ...nothing, ...wanted }));
+    if (count === undefined) return undefined;
+    return new Map(messages.map(({ position, content }) => [Number(position), content]));
   }
 
   async texts(): Promise<string> {
@@ -184,6 +193,57 @@ const RULES: Readonly<Record<string, (talk: Talk) => Promise<string | undefined>
       : isSame(jsonOf(state), jsonOf(stateOf(2)));
   },
 
+  'a part has the newest messages, those with the ids and those at the positions that are wanted': async (talk) => {
+    const ids = await talk.append('abcdefgh'.split(''), { after: undefined, newest: undefined });
+    const part = await talk.part({ newest: 2, ids: [ids[3] ?? '', 'unknown'], positions: [0, 5, 99] });
+    const wanted = new Map([0, 3, 5, 6, 7].map((at) => [at, 'abcdefgh'.charAt(at)]));
+    return part && isSame(jsonOf([...wanted].filter(([at, text]) => part.get(at) !== text)), '[]');
+  },
+
+  'a part has each message of which wordsOf has a wanted word: those that are stored now, of this conversation': async (
+    talk,
+  ) => {
+    const other = new Talk(talk.tested);
+    await other.append(TEXTS, { after: undefined, newest: undefined });
+    const [first] = await talk.append(['First.', 'Second lantern.', ...TEXTS], { after: undefined, newest: undefined });
+    const newest = (await talk.load()).messages.at(-1)?.id;
+    const messages = TEXTS.map((text, at) => ({ ...messageWith(text, at), name: `Ada ${at}` }));
+    await talk.store(messages, { after: first, newest });
+    for (const [at, message] of messages.entries())
+      for (const word of wordsOf(message)) {
+        const part = await talk.part({ words: [word, 'nowhere'] });
+        if (part === undefined) return undefined;
+        if (part.get(at + 1) !== message.content)
+          return `the word ${word} does not find ${JSON.stringify(message.content)}`;
+      }
+    const part = await talk.part({ words: wordsOf({ content: 'lantern' }) });
+    return part && isSame([...part.values()].includes('Second lantern.'), false);
+  },
+
+  'a part has the count of all messages, positions from 0 for the oldest, and the state': async (talk) => {
+    const [, after, newest] = await talk.three();
+    await talk.append(['New.', 'Newer.'], { after, newest });
+    await talk.tested.saveState?.(talk.id, stateOf(1));
+    const part = await talk.part({ newest: 3 });
+    if (part === undefined) return undefined;
+    const loaded = await talk.tested.load(talk.id, { newest: 1, words: [], ids: [], positions: [] });
+    const wrong = isSame(
+      jsonOf([...part].slice(-3)),
+      jsonOf([
+        [1, 'Two.'],
+        [2, 'New.'],
+        [3, 'Newer.'],
+      ]),
+    );
+    if (talk.tested.saveState && loaded?.state?.revision !== 1) return 'the state is missing';
+    return wrong ?? isSame(Number(loaded?.count), 4);
+  },
+
+  'a part of a new conversation has no messages': async (talk) => {
+    const part = await talk.part({ newest: 5, words: ['lanter'], ids: ['a'], positions: [0] });
+    return part && isSame(part.size, 0);
+  },
+
   'saveState changes no messages, and append no state': async (talk) => {
     const { tested, id } = talk;
     await tested.saveState?.(id, stateOf(1));
@@ -194,6 +254,17 @@ const RULES: Readonly<Record<string, (talk: Talk) => Promise<string | undefined>
     return isSame(await talk.texts(), 'One. Two. Three.');
   },
 };
+
+/** Texts of which a search finds each by any of its words, whatever its case, accents and script. */
+const TEXTS = [
+  'The harbours were PLANNED in 1995.',
+  'Die Häfen öffnen um sechs.',
+  'Kırmızı fener, KIRMIZI kapı',
+  '码头装了一盏红灯。',
+  'Ça coûte 2,50 € — n’est-ce pas ?',
+  "it's a/b-test: `x_y` 'quoted' \"twice\" 100% {} [] \\ ; --",
+  'ท่าเรือเปิดหกโมง',
+];
 
 function stateOf(revision: number): ConversationState {
   return { format: 1, revision, lost: [], compaction: {}, calibration: { latin: 1.25 }, excluded: ['ä', '"'] };

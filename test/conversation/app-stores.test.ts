@@ -4,30 +4,26 @@ import Database from 'libsql';
 import { afterAll, describe, expect, test } from 'vitest';
 import { postgresStore, TABLES } from '../../examples/apps/support-chat/postgres-store.js';
 import { sqliteStore } from '../../examples/apps/support-chat/sqlite-store.js';
-import { AT_LENGTH } from '../helpers/endurance.js';
 import { chatWorld } from './world.js';
 
 const sqlite = new Database(':memory:');
-/** Takes seconds to start, so `npm test` leaves it out. */
-const postgres = AT_LENGTH ? new PGlite() : undefined;
+const postgres = new PGlite();
 afterAll(async () => {
   sqlite.close();
-  await postgres?.close();
+  await postgres.close();
 });
 
 const stores: [string, () => Promise<Required<ConversationStore>>][] = [
   ['memory', async () => memoryStore()],
   ['SQLite', async () => sqliteStore(sqlite)],
-];
-if (postgres !== undefined) {
-  stores.push([
+  [
     'PostgreSQL',
     async () => {
       await postgres.exec(TABLES);
       return postgresStore(postgres);
     },
-  ]);
-}
+  ],
+];
 
 describe.each(stores)('a store in %s', (name, open) => {
   test('keeps every rule', async () => testStore(await open()));
@@ -52,12 +48,12 @@ describe.each(stores)('a store in %s', (name, open) => {
   });
 });
 
-test.runIf(postgres)('a store in PostgreSQL goes on after the app deleted a message in the middle', async () => {
-  await postgres?.exec(TABLES);
-  const store = postgresStore(postgres as PGlite);
+test('a store in PostgreSQL goes on after the app deleted a message in the middle', async () => {
+  await postgres.exec(TABLES);
+  const store = postgresStore(postgres);
   const messages = ['a', 'b', 'c'].map((id) => ({ id, role: 'user', content: id, createdAt: '2026-05-03' }));
   await store.append('gap', messages, { after: undefined, newest: undefined });
-  await postgres?.query("DELETE FROM messages WHERE conversation = 'gap' AND id = 'b'");
+  await postgres.query("DELETE FROM messages WHERE conversation = 'gap' AND id = 'b'");
 
   await store.append('gap', [{ ...messages[0], id: 'd' } as never], { after: 'c', newest: 'c' });
 

@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { inSlices } from '../../src/base/pauses.js';
 import { excerptOf, passagesOf } from '../../src/conversation/search/passages.js';
-import { atOnce, type Query, searchMessages } from '../../src/conversation/search/search-messages.js';
-import { wordsOf } from '../../src/conversation/search/words.js';
+import type { Query } from '../../src/conversation/search/rank.js';
+import { atOnce, searchMessages } from '../../src/conversation/search/search-messages.js';
+import { wordsIn } from '../../src/conversation/search/words.js';
 
 type Message = { content: string; name?: string; createdAt?: string };
 
@@ -253,16 +254,16 @@ describe('a search in the messages of a conversation', () => {
     fc.assert(
       fc.property(fc.array(joined, { minLength: 1, maxLength: 9 }), word, (texts, query) => {
         const talk = talkOf([...small, ...texts, ...small]);
-        const wanted = new Set(wordsOf(query));
+        const wanted = new Set(wordsIn(query));
         const have = texts.flatMap((one, at) =>
-          wordsOf(one).some((own) => wanted.has(own)) ? [small.length + at] : [],
+          wordsIn(one).some((own) => wanted.has(own)) ? [small.length + at] : [],
         );
 
         const found = around(talk, query, { weight: 0 }).filter(({ match }) => match === 'words');
 
         if (have.length > 0) expect(found.map(({ position }) => position)).toEqual(expect.arrayContaining(have));
         for (const { text: one } of found)
-          expect(have.length === 0 || wordsOf(one).some((own) => wanted.has(own) || own.slice(0, 5).length === 5)).toBe(
+          expect(have.length === 0 || wordsIn(one).some((own) => wanted.has(own) || own.slice(0, 5).length === 5)).toBe(
             true,
           );
       }),

@@ -11,21 +11,26 @@ const CALLS = ['send', 'read', 'leave', 'stop', 'again', 'regenerate', 'edit', '
 const ERRORS = ['ConversationConflictError', 'ConversationStoreError', 'AbortError', 'InternalServerError'];
 
 test.each([
-  { ids: 'the client', makesIds: false },
-  { ids: 'the database', makesIds: true },
-])('whatever pages do at once, each message is stored once and in its place (ids by $ids)', async ({ makesIds }) => {
-  const seen = new Set<string>();
-  for (let seed = FIRST_SEED; seed < FIRST_SEED + atLength(8, 200); seed += 1) {
-    const model = new TurnModel(seededRandom(seed), makesIds);
+  { ids: 'the client', makesIds: false, returnsParts: false },
+  { ids: 'the database', makesIds: true, returnsParts: false },
+  { ids: 'the client', makesIds: false, returnsParts: true },
+  { ids: 'the database', makesIds: true, returnsParts: true },
+])(
+  'whatever pages do at once, each message is stored once and in its place (ids by $ids, parts: $returnsParts)',
+  async ({ makesIds, returnsParts }) => {
+    const seen = new Set<string>();
+    for (let seed = FIRST_SEED; seed < FIRST_SEED + atLength(8, 200); seed += 1) {
+      const model = new TurnModel(seededRandom(seed), makesIds, returnsParts);
 
-    for (let step = 0; step < 100 && model.wrong.length === 0; step += 1) await model.step();
+      for (let step = 0; step < 100 && model.wrong.length === 0; step += 1) await model.step();
 
-    expect(model.wrong, `with seed ${seed}`).toEqual([]);
-    for (const outcome of model.seen.keys()) seen.add(outcome);
-    await model.close();
-  }
-  const failed = (error: string): boolean => [...seen].some((outcome) => outcome.endsWith(`: ${error}`));
-  expect(CALLS.filter((how) => !seen.has(how))).toEqual([]);
-  expect(ERRORS.filter((error) => !failed(error))).toEqual([]);
-  if (!makesIds) expect(seen).toContain('twice, asked once');
-});
+      expect(model.wrong, `with seed ${seed}`).toEqual([]);
+      for (const outcome of model.seen.keys()) seen.add(outcome);
+      await model.close();
+    }
+    const failed = (error: string): boolean => [...seen].some((outcome) => outcome.endsWith(`: ${error}`));
+    expect(CALLS.filter((how) => !seen.has(how))).toEqual([]);
+    expect(ERRORS.filter((error) => !failed(error))).toEqual([]);
+    if (!makesIds) expect(seen).toContain('twice, asked once');
+  },
+);

@@ -54,7 +54,7 @@ export class ContextActions {
    */
   async refresh(options: RequestOptions = {}): Promise<ContextParts> {
     const timeouts = this.#session.timeouts(options);
-    await this.#session.load(timeouts);
+    await this.#session.loadNewest(timeouts);
     const { snapshot, memory } = await this.#context('refresh').read({ ...options, ...timeouts.request() });
     await this.#session.save(timeouts);
     return { summary: snapshot.summary, pins: snapshot.pins, memory };
@@ -71,7 +71,7 @@ export class ContextActions {
    * ```
    */
   async lost(): Promise<LostEntry[]> {
-    await this.#session.load(this.#session.timeouts());
+    await this.#session.loadNewest(this.#session.timeouts());
     return [...this.#session.state.lost];
   }
 
@@ -141,9 +141,9 @@ export class ContextActions {
   }
 
   /** Makes a change after which the context is read again. */
-  async #change<T>(options: RequestOptions = {}, change: () => T | Promise<T>): Promise<T> {
+  async #change<T>(options: RequestOptions = {}, change: () => T | Promise<T>, ids?: readonly string[]): Promise<T> {
     const timeouts = this.#session.timeouts(options);
-    await this.#session.load(timeouts);
+    await this.#session.loadNewest(timeouts, ids);
     const changed = await change();
     this.#service?.invalidate();
     await this.#session.save(timeouts);
@@ -153,12 +153,13 @@ export class ContextActions {
   /** Here and at the service, which may not have a message that the app stores. */
   async #mark(how: 'exclude' | 'include', messageId: string, options?: RequestOptions): Promise<void> {
     const isStored = (): boolean => this.#session.messages.some(({ id }) => id === messageId);
-    await this.#change(options, async () => {
+    const mark = async (): Promise<void> => {
       await this.#options.context?.[how](this.id, messageId, options).catch((error: unknown) => {
         if (!NotFoundError.is(error) || !isStored()) throw error;
       });
       this.#session.exclude(messageId, how === 'exclude');
-    });
+    };
+    await this.#change(options, mark, [messageId]);
   }
 
   #context(what: string): ServiceContext {

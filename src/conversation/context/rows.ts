@@ -6,11 +6,26 @@ import type { StoredConversation, StoredRow } from '../store.js';
 
 /** @throws {ConfigurationError} */
 export function checkLoaded(loaded: unknown): StoredConversation {
-  const { messages = [], state } = (loaded ?? {}) as Partial<StoredConversation>;
-  if (isObject(loaded ?? {}) && Array.isArray(messages)) return { messages, state };
+  const { messages = [], state, count } = (loaded ?? {}) as Partial<StoredConversation>;
+  if (isObject(loaded ?? {}) && Array.isArray(messages)) return { messages, state, count: countOf(messages, count) };
   throw new ConfigurationError(
     'store.load must return { messages, state }: messages as an array of { role, content }.',
   );
+}
+
+/** The number of all messages, if it is known where these stand among them. */
+function countOf(messages: readonly StoredRow[], count: unknown): number | undefined {
+  if (count === undefined || count === null) return undefined;
+  const all = Number(count);
+  let before = -1;
+  for (const { position } of messages) {
+    if (!(Number(position) > before && Number(position) < all))
+      throw new ConfigurationError(
+        'store.load must return, with count, the position of each message: whole numbers below count that rise.',
+      );
+    before = Number(position);
+  }
+  return all;
 }
 
 /** Takes a message as databases give it: with null for what is missing, or 1 for true. `reject` gets what is wrong. */

@@ -123,7 +123,7 @@ export class ServiceContext {
   /** Asks the service. */
   async read(options: RequestOptions): Promise<{ snapshot: Snapshot; memory: readonly UserMemoryItem[] }> {
     const generation = this.#generation;
-    const messages = this.#session.messages.length;
+    const messages = this.#session.older + this.#session.messages.length;
     const [context, memory] = await Promise.all([
       this.client.retrieve(this.#session.id, options),
       this.#readMemory(options),
@@ -197,7 +197,7 @@ export class ServiceContext {
 
   /** Tokens of the context, with the messages since it was read. */
   #tokensNow({ metadata, messages }: Snapshot): number {
-    const since = this.#session.messages.slice(messages);
+    const since = this.#session.messages.slice(Math.max(0, messages - this.#session.older));
     return metadata.compressedTokens + messageTokens(since, this.#session.counter.count);
   }
 
@@ -310,7 +310,7 @@ export class ServiceContext {
       versions: { before: before.summary.version, after: after.summary.version },
       tokens: cause === undefined ? read : tokensOf(cause.result),
       diff,
-      onlyInHistory: await countOnlyInHistory(after, this.#session.messages),
+      onlyInHistory: await countOnlyInHistory(after, await this.#session.everyMessage(this.#session.timeouts())),
     };
   }
 }

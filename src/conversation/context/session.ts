@@ -1,9 +1,11 @@
 import * as z from 'zod/mini';
+import { pauses } from '../../base/pauses.js';
 import { isRequestBound, type Runtime } from '../../base/runtime.js';
 import { APIAbortError, ConfigurationError, type RequestOptions } from '../../index.js';
 import { badInput, timeOf } from '../messages.js';
 import type { ConversationMessage, StoredMessage } from '../model.js';
 import type { TokenCounter } from '../prompt/tokens.js';
+import { type Archive, archiveOf } from '../search/archive.js';
 import {
   type AppendPlace,
   ConversationConflictError,
@@ -12,6 +14,7 @@ import {
   ConversationStoreError,
   type StoredConversation,
   type StoredRow,
+  type WantedMessages,
 } from '../store.js';
 import { TurnTimeouts } from '../turn-timeouts.js';
 import { copyOf, endOfStep } from './copy.js';
@@ -29,10 +32,14 @@ const NEW_STATE: ConversationState = {
   excluded: [],
 };
 
+const NOTHING: WantedMessages = { newest: 0, words: [], ids: [], positions: [] };
+
 /** What is loaded of a conversation, and what must be stored. */
-export class Session {
-  /** All messages, as they were loaded or stored last. */
+export class Session implements Newest {
+  /** All messages, or the newest, as they were loaded or stored last. */
   messages: readonly ConversationMessage[] = [];
+  /** How many messages of the conversation are older than these. */
+  older = 0;
   #state: ConversationState = NEW_STATE;
   /** What the store returned last, and the messages made of it. */
   #rows: readonly unknown[] = [];
@@ -42,6 +49,8 @@ export class Session {
   constructor(
     readonly id: string,
     private readonly store: ConversationStore,
+    /** How many of the newest messages a turn needs. */
+    private readonly newest: number,
     readonly counter: TokenCounter,
     private readonly runtime: Runtime,
     private readonly onError: (error: unknown) => void,
@@ -61,13 +70,31 @@ export class Session {
     this.#state = { ...this.#state, ...changed };
   }
 
+  /** Loads all messages. */
   async load(timeouts: TurnTimeouts): Promise<void> {
-    const { messages: rows, state } = await this.#read(this.id, timeouts);
+    await this.#take(await this.#read(this.id, timeouts));
+  }
+
+  /**
+   * Loads the newest messages, if the store can return a part. All, if one with these ids is older, so that what the turn knows of it
+   * and of what follows it is complete.
+   */
+  async loadNewest(timeouts: TurnTimeouts, ids: readonly (string | undefined)[] = []): Promise<void> {
+    const known = ids.filter((id) => id !== undefined);
+    const part = await this.#read(this.id, timeouts, { newest: this.newest, ids: known });
+    const first = (part.count ?? 0) - this.newest;
+    if (first <= 0) return this.#take(part);
+    const isOlder = ({ id, position }: StoredRow): boolean => Number(position) <= first && known.includes(String(id));
+    if (part.messages.some(isOlder)) return this.load(timeouts);
+    this.#take({ ...part, messages: part.messages.filter(({ position }) => Number(position) >= first) }, first);
+  }
+
+  async #take({ messages, state }: StoredConversation, older = 0): Promise<void> {
     // Copied, because the store may change its array while a turn is made of these messages.
-    this.#loaded = rows.map(
-      (row, at) => (row === this.#rows[at] ? this.#loaded[at] : undefined) ?? messageFrom(row, at),
-    );
-    this.#rows = [...rows];
+    const rows = [...messages];
+    const loaded = await this.#messagesFrom(rows);
+    this.older = older;
+    [this.#rows, this.#loaded] = [rows, loaded];
     if (state && this.#isValid(state) && state.revision > this.#state.revision) {
       this.#state = state;
       this.counter.calibration = state.calibration;
@@ -75,8 +102,44 @@ export class Session {
     this.messages = this.marked(this.#loaded);
   }
 
-  async #read(id: string, timeouts: TurnTimeouts): Promise<StoredConversation> {
-    return checkLoaded(await timeouts.within(() => this.store.load(id), tooLate('store.load')));
+  /** With `wanted`, the store may return a part. */
+  async #read(id: string, timeouts: TurnTimeouts, wanted?: Partial<WantedMessages>): Promise<StoredConversation> {
+    const all = wanted && { ...NOTHING, ...wanted };
+    return checkLoaded(await timeouts.within(() => this.store.load(id, all), tooLate('store.load')));
+  }
+
+  /** Checks rows, of which there may be very many. Those of the last time are known. */
+  async #messagesFrom(rows: readonly StoredRow[]): Promise<ConversationMessage[]> {
+    const known = [this.#rows, this.#loaded] as const;
+    const messages: ConversationMessage[] = [];
+    const pause = pauses();
+    for (const [at, row] of rows.entries()) {
+      if (at % 500 === 499) await pause();
+      messages.push((row === known[0][at] ? known[1][at] : undefined) ?? messageFrom(row, at));
+    }
+    return messages;
+  }
+
+  /** All messages, for what is no turn. */
+  async everyMessage(timeouts: TurnTimeouts): Promise<readonly ConversationMessage[]> {
+    if (this.older === 0) return this.messages;
+    const { messages } = await this.#read(this.id, timeouts);
+    return this.marked(await this.#messagesFrom(messages));
+  }
+
+  /** The messages of which a search loads those that it needs. */
+  archive({ messages: newest, older }: Newest, timeouts: TurnTimeouts): Archive {
+    if (older === 0) return archiveOf(newest);
+    const messages = new Array<ConversationMessage | undefined>(older).fill(undefined).concat(newest);
+    const load = async ({ words = [], ids = [], positions = [] }: Partial<WantedMessages>): Promise<void> => {
+      const missing = positions.filter((position) => messages[position] === undefined);
+      if (words.length + ids.length + missing.length === 0) return;
+      const part = await this.#read(this.id, timeouts, { words, ids, positions: missing });
+      const found = this.marked(part.messages.map(messageFrom));
+      for (const [at, { position = at }] of part.messages.entries())
+        if (Number(position) < older) messages[Number(position)] = found[at];
+    };
+    return { messages, load };
   }
 
   /** Messages with what the state says of them. */
@@ -219,6 +282,13 @@ export class Session {
     );
     return false;
   }
+}
+
+/** All messages of a conversation, or the newest. */
+export interface Newest {
+  messages: readonly ConversationMessage[];
+  /** How many messages are older than these. */
+  older: number;
 }
 
 /** Where `append` stores messages, what stays before them, and what it deletes. */

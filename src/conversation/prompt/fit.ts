@@ -70,6 +70,8 @@ export function fitToBudget(params: FitParams): FittedPrompt {
 }
 
 interface LayoutParams extends FitParams {
+  /** Messages of the conversation that are older than the history. @default 0 */
+  older?: number | undefined;
   /** Tokens that the required parts may take beyond the budget. @default `budget` */
   limit?: number | undefined;
 }
@@ -91,8 +93,8 @@ export class PromptLayout {
     const { parts, history, input, instructions, budget, limit = budget } = params;
     this.#params = params;
     this.#count = params.countTokens ?? new TokenCounter().count;
-    this.#tail = new Tail(history, this.#count);
-    this.#context = new Context(parts, history, this.#count);
+    this.#tail = new Tail(history, this.#count, params.older);
+    this.#context = new Context(parts, history, this.#count, params.older);
     this.#instructionTokens = instructions === undefined ? 0 : messageTokens([{ content: instructions }], this.#count);
     this.#inputTokens = messageTokens(input.map(asSent), this.#count);
     const required = this.#instructionTokens + this.#inputTokens + this.#context.within(0, history.length).tokens;
@@ -122,8 +124,8 @@ export class PromptLayout {
     const chatMessages: ChatMessage[] =
       instructions === undefined ? messages : [{ role: 'system', content: instructions }, ...messages];
     return {
-      ...{ instructions, messages, chatMessages, context, recalled: recalledMessage, start },
-      state: { start: this.#regular.start, first: identify(history[this.#regular.start]) },
+      ...{ instructions, messages, chatMessages, context, recalled: recalledMessage, start: this.#older + start },
+      state: { start: this.#older + this.#regular.start, first: identify(history[this.#regular.start]) },
       report: {
         tokens: this.#tokensOf(tokens, this.#tail.tokens(start), recalled?.tokens),
         budget: this.#budget,
@@ -137,14 +139,19 @@ export class PromptLayout {
     };
   }
 
+  get #older(): number {
+    return this.#params.older ?? 0;
+  }
+
   /** Tokens for the context, the newest messages and what is recalled. */
   get #room(): number {
     return this.#budget - this.#instructionTokens - this.#inputTokens;
   }
 
   #recall(found: Found): Recalled | undefined {
-    const { start: end, selected, tokens } = this.#chosen;
-    const room = this.#room - tokens - this.#tail.tokens(end);
+    const { start, selected, tokens } = this.#chosen;
+    const room = this.#room - tokens - this.#tail.tokens(start);
+    const end = this.#older + start;
     const sent = new Set(selected.map((line) => normalise(line.text)));
     const query = queryOf(this.#params.input);
     const recalled = recall(found, { query, end, room, count: this.#count, sent });
@@ -159,9 +166,10 @@ export class PromptLayout {
     const start = tail.find(previous);
     const newest = tail.tokens(start, base);
     const alone = context.within(SHARES.contextAlone * base, start);
-    if (start === 0 && newest + alone.tokens <= base) return alone;
+    const isAll = this.#older + start === 0;
+    if (isAll && newest + alone.tokens <= base) return alone;
     const layout = context.within(SHARES.context * base, start);
-    const most = start === 0 ? base : SHARES.newestAtMost * base;
+    const most = isAll ? base : SHARES.newestAtMost * base;
     if (newest <= Math.min(most, base - layout.tokens)) return layout;
     return context.within(SHARES.context * base, tail.cut(SHARES.newest * base, SHARES.turn * base, start));
   }
@@ -206,7 +214,12 @@ class Context {
   readonly #places = new Map<string | undefined, number>();
   readonly #count: (text: string) => number;
 
-  constructor(parts: ContextParts, history: readonly ConversationMessage[], count: (text: string) => number) {
+  constructor(
+    parts: ContextParts,
+    history: readonly ConversationMessage[],
+    count: (text: string) => number,
+    private readonly older = 0,
+  ) {
     this.#lines = linesOf(parts);
     const ids = new Set(this.#lines.flatMap(({ messageId }) => messageId ?? []));
     for (const [at, { id = '' }] of history.entries()) if (ids.has(id)) this.#places.set(id, at);
@@ -221,7 +234,7 @@ class Context {
     for (const one of this.#lines.filter(this.#isBeside(start))) {
       const { line, heading } = costsOf(one);
       const more = this.#count(line) + 1 + (headings.has(heading) ? 0 : this.#count(heading) + 3);
-      const isAllowed = tokens + more <= room && (start === 0 || one.section !== 'importantReferences');
+      const isAllowed = tokens + more <= room && (this.older + start === 0 || one.section !== 'importantReferences');
       if (one.section !== 'pinnedMemory' && !isAllowed) break;
       tokens += more;
       headings.add(heading);

@@ -4,7 +4,7 @@ import { messageTokens } from './tokens.js';
 
 /** State that one prompt passes to the next. Plain JSON; pass it unchanged as `previous`. */
 export interface FitState {
-  /** Index of the first message of the history that is sent as it is. */
+  /** Index in the conversation of the first message that is sent as it is. */
   readonly start: number;
   /** Identifies that message. Its index may change between prompts. */
   readonly first?: string | undefined;
@@ -18,6 +18,8 @@ export class Tail {
   constructor(
     private readonly history: readonly ConversationMessage[],
     private readonly count: (text: string) => number,
+    /** Messages of the conversation that are older than the history. */
+    private readonly older = 0,
   ) {}
 
   /** Without replies that have no text, which a service may reject. */
@@ -29,7 +31,7 @@ export class Tail {
   dropped(start: number): Dropped[] {
     const isExcluded = ({ excluded }: ConversationMessage): boolean => excluded === true;
     const excluded = this.history.filter(isExcluded).length;
-    const old = start - this.history.slice(0, start).filter(isExcluded).length;
+    const old = this.older + start - this.history.slice(0, start).filter(isExcluded).length;
     const dropped: Dropped[] = [
       { section: 'history', messages: old, reason: 'budget' },
       { section: 'history', messages: excluded, reason: 'excluded' },
@@ -56,7 +58,7 @@ export class Tail {
    * towards the front or is gone.
    */
   find(previous: FitState | undefined): number {
-    let at = Math.min(previous?.start ?? 0, this.history.length);
+    let at = Math.max(0, Math.min((previous?.start ?? 0) - this.older, this.history.length));
     while (at > 0 && identify(this.history[at]) !== previous?.first) at -= 1;
     return at;
   }
@@ -82,7 +84,7 @@ export class Tail {
    */
   startOfTurn(start: number): number {
     let at = start;
-    while (start > 0 && at < this.history.length && this.history[at]?.role !== 'user') at += 1;
+    while (this.older + start > 0 && at < this.history.length && this.history[at]?.role !== 'user') at += 1;
     return at;
   }
 }

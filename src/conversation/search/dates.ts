@@ -1,11 +1,29 @@
 import { timeOf } from '../messages.js';
 import type { ConversationMessage } from '../model.js';
 
-/** The terms by which a message is found by its date. They start with @, which no word does. */
+/** The terms by which a message is found by its date. */
 export function dateTerms(time: string): string[] {
   const date = dayOf(time);
   const month = date.getUTCMonth() + 1;
-  return [`@${month}-${date.getUTCDate()}`, `@${month}`, `@day${date.getUTCDay()}`, `@${date.getUTCFullYear()}`];
+  return [
+    dayTerm(month, date.getUTCDate()),
+    `month${month}`,
+    `weekday${date.getUTCDay()}`,
+    `year${date.getUTCFullYear()}`,
+  ];
+}
+
+function dayTerm(month: number, day: number): string {
+  return `month${month}day${day}`;
+}
+
+/** The days before and after a day, by their terms. */
+export function daysBeside(term: string): string[] {
+  const [, month, day] = /^month(\d+)day(\d+)$/.exec(term) ?? [];
+  if (month === undefined) return [];
+  const time = (offset: number): string =>
+    new Date(Date.UTC(2024, Number(month) - 1, Number(day) + offset)).toISOString();
+  return [-1, 1].map((offset) => dateTerms(time(offset))[0] ?? '');
 }
 
 /** The day of a time in ISO 8601, as it is written: with an offset, the day there. */
@@ -66,21 +84,21 @@ export function datesIn(text: string, now: string): Map<string, number> {
     const weekday = WEEKDAYS.get(word);
     if (month !== undefined) {
       const day = [words[i + 1], words[i - 1], words[i - 2], words[i - 3]].find((near) => isDay(near));
-      if (day !== undefined) terms.set(`@${month}-${Number(day)}`, DAY);
-      else if (BEFORE_MONTH.test(words[i - 1] ?? '')) terms.set(`@${month}`, PERIOD);
+      if (day !== undefined) terms.set(dayTerm(month, Number(day)), DAY);
+      else if (BEFORE_MONTH.test(words[i - 1] ?? '')) terms.set(`month${month}`, PERIOD);
     }
     if (weekday !== undefined) {
-      terms.set(`@day${weekday}`, PERIOD);
+      terms.set(`weekday${weekday}`, PERIOD);
       terms.set(dayBefore(now, (dayOf(now).getUTCDay() - weekday + 7) % 7 || 7), DAY);
     }
-    if (/^(?:19|20)\d\d$/.test(word)) terms.set(`@${word}`, PERIOD);
+    if (/^(?:19|20)\d\d$/.test(word)) terms.set(`year${word}`, PERIOD);
   }
-  for (const [, month, day] of normal.matchAll(ISO_DATE)) terms.set(`@${Number(month)}-${Number(day)}`, DAY);
+  for (const [, month, day] of normal.matchAll(ISO_DATE)) terms.set(dayTerm(Number(month), Number(day)), DAY);
   for (const [, month = '', day] of normal.matchAll(EAST_ASIAN_DATE)) {
-    if (day === undefined) terms.set(`@${numberOf(month)}`, PERIOD);
-    else terms.set(`@${numberOf(month)}-${numberOf(day)}`, DAY);
+    if (day === undefined) terms.set(`month${numberOf(month)}`, PERIOD);
+    else terms.set(dayTerm(numberOf(month), numberOf(day)), DAY);
   }
-  for (const [day] of normal.matchAll(EAST_ASIAN_WEEKDAY)) terms.set(`@day${SIGNS.indexOf(day) % 7}`, PERIOD);
+  for (const [day] of normal.matchAll(EAST_ASIAN_WEEKDAY)) terms.set(`weekday${SIGNS.indexOf(day) % 7}`, PERIOD);
   if (YESTERDAY.test(normal)) terms.set(dayBefore(now, 1), DAY);
   return terms;
 }

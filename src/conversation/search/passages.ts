@@ -1,4 +1,4 @@
-import { wordsOf } from './words.js';
+import { wordsIn } from './words.js';
 
 /** Characters above which a message is long, and of its passages. */
 export const LONG = 3000;
@@ -43,11 +43,11 @@ function piecesOf(text: string, size: number): readonly string[] {
 /** The part of a text that shares most words with a query. A block of code or a table stays whole. */
 export function excerptOf(content: string, query: string, size: number): string {
   if (content.length <= size) return content;
-  const words = new Set(wordsOf(query));
+  const words = new Set(wordsIn(query));
   let best = '';
   let most = -1;
   for (const passage of passagesOf(content, size)) {
-    const shared = new Set(wordsOf(passage).filter((word) => words.has(word))).size;
+    const shared = new Set(wordsIn(passage).filter((word) => words.has(word))).size;
     if (shared > most) [best, most] = [passage, shared];
   }
   return best;

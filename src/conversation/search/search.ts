@@ -3,8 +3,12 @@ import type { Runtime } from '../../base/runtime.js';
 import { ContextGatewayError } from '../../index.js';
 import type { ConversationMessage, FoundMessage, LostEntry } from '../model.js';
 import type { TurnTimeouts } from '../turn-timeouts.js';
+import type { Archive, Loaded } from './archive.js';
 import { localTimeOf } from './dates.js';
-import { type Found, foundMessage, type InSlices, searchMessages } from './search-messages.js';
+import { wantedWords } from './index-words.js';
+import { type Query, rankMessages } from './rank.js';
+import { type Found, found, foundMessage, searchMessages } from './search-messages.js';
+import type { InSlices } from './terms.js';
 import { normalise } from './words.js';
 
 /** A search in the messages of a conversation. Returns messages by their ids, best first. */
@@ -27,44 +31,43 @@ export class Searcher {
     private readonly onError: (error: unknown) => void,
   ) {}
 
-  /** What is found for an input. The two user messages before it count, with less weight. */
+  /** What is found for an input in the messages before it. The two user messages before it count, with less weight. */
   async found(
     input: readonly ConversationMessage[],
     messages: readonly ConversationMessage[],
     {
-      all,
+      archive,
+      until,
+      limit,
       timeouts,
       lost,
-    }: { all: readonly ConversationMessage[]; timeouts: TurnTimeouts; lost: readonly LostEntry[] },
+    }: { archive: Archive; until: number; limit: number; timeouts: TurnTimeouts; lost: readonly LostEntry[] },
   ): Promise<Found> {
     const ofUser = messages.slice(-RECENT).filter(({ role }) => role === 'user');
     const previous = ofUser.slice(-2).map(({ content }) => content);
     const text = queryOf(input);
     const now = askedAt(input) ?? this.#now();
-    const until = messages.length; // a question that is stored already would find itself
-    const query = { text, previous, limit: MAX_HITS, until, now, timeZone: this.options.timeZone };
-    const [ids, byWords] = await Promise.all([
-      this.#idsFrom(text, MAX_HITS, timeouts),
-      inSlices(searchMessages(all, query)),
-    ]);
-    const statements = await inSlices(this.#lostFor(text, lost, all));
-    const both = { ...byWords, messages: [...statements, ...byWords.messages] };
-    return this.#joined(both, ids, all, until);
+    // `until`, because a question that is stored already would find itself.
+    const query = { text, previous, limit, until, now, timeZone: this.options.timeZone };
+    const found = await this.#search(query, archive, timeouts);
+    const statements = await inSlices(this.#lostFor(text, lost, archive.messages));
+    return { ...found, messages: [...statements, ...found.messages] };
   }
 
   /** Searches by words, and with the app's own search if there is one. */
-  async search(
-    text: string,
-    limit: number,
-    messages: readonly ConversationMessage[],
-    timeouts: TurnTimeouts,
-  ): Promise<FoundMessage[]> {
+  async search(text: string, limit: number, archive: Archive, timeouts: TurnTimeouts): Promise<FoundMessage[]> {
     const query = { text, limit, weight: 0, now: this.#now(), timeZone: this.options.timeZone } as const;
-    const [ids, byWords] = await Promise.all([
-      this.#idsFrom(text, limit, timeouts),
-      inSlices(searchMessages(messages, query)),
+    return (await this.#search(query, archive, timeouts)).messages;
+  }
+
+  async #search(query: Query, archive: Archive, timeouts: TurnTimeouts): Promise<Found> {
+    const [ids] = await Promise.all([
+      this.#idsFrom(query.text, query.limit, timeouts),
+      archive.load({ words: wantedWords(query) }),
     ]);
-    return this.#joined(byWords, ids, messages).messages;
+    const ranking = await inSlices(rankMessages(archive.messages, query));
+    await archive.load({ ids, positions: ranking.best.map(({ position }) => position) });
+    return this.#joined(found(ranking, archive.messages, query.timeZone), ids, archive.messages, query.until);
   }
 
   #now(): string {
@@ -72,11 +75,7 @@ export class Searcher {
   }
 
   /** The lost statements that match, without those that a message makes: it is found by its words. */
-  *#lostFor(
-    text: string,
-    entries: readonly LostEntry[],
-    messages: readonly ConversationMessage[],
-  ): InSlices<FoundMessage[]> {
+  *#lostFor(text: string, entries: readonly LostEntry[], messages: Loaded): InSlices<FoundMessage[]> {
     const statements = entries.map((entry) => ({
       role: 'summary',
       content: entry.term ? `${entry.term}: ${entry.text}` : entry.text,
@@ -84,9 +83,10 @@ export class Searcher {
     const query = { text, limit: MAX_LOST, weight: 0, now: this.#now() } as const;
     const found = (yield* searchMessages(statements, query)).messages;
     const left = new Set(found.map(({ position }) => entries[position]?.text ?? ''));
-    for (const [at, { content, excluded }] of messages.entries()) {
+    for (const [at, message] of messages.entries()) {
       if (left.size === 0) break;
       if (at % 500 === 0) yield;
+      const { content = '', excluded } = message ?? {};
       for (const statement of left) if (excluded !== true && says(content, statement)) left.delete(statement);
     }
     return found.flatMap((one) =>
@@ -114,9 +114,9 @@ export class Searcher {
    * Joins what was found by words with what the app's own search found, by reciprocal rank. The one place where a message
    * enters the list in two ways.
    */
-  #joined(byWords: Found, ids: readonly string[], messages: readonly ConversationMessage[], until?: number): Found {
+  #joined(byWords: Found, ids: readonly string[], messages: Loaded, until?: number): Found {
     if (ids.length === 0) return byWords;
-    const positions = new Map(messages.slice(0, until).map(({ id }, at) => [id, at]));
+    const positions = new Map(messages.slice(0, until).map((message, at) => [message?.id, at]));
     const how = { score: 0, match: 'search', timeZone: this.options.timeZone } as const;
     const byApp = ids.flatMap((id) => foundMessage(messages, positions.get(id) ?? -1, how) ?? []);
     if (byApp.length === 0) return byWords;

@@ -2,7 +2,7 @@
  * The words of a text, by which a search finds it: without the commonest English endings, and without those that say nothing
  * of a subject. Pairs of characters stand for the words of Korean, which have endings, and of scripts without spaces.
  */
-export function wordsOf(text: string): string[] {
+export function wordsIn(text: string): string[] {
   const found: string[] = [];
   const isAscii = !NOT_ASCII.test(text);
   const words = isAscii ? text.toLowerCase().match(ASCII_WORDS) : text.normalize('NFKC').toLowerCase().match(WORDS);
@@ -35,20 +35,20 @@ export class Needles {
 
   constructor(words: ReadonlySet<string>) {
     for (const word of words) {
-      const isLong = word.length >= BEGINNING && !/\d/.test(word);
-      if (isLong) this.beginnings.add(word.slice(0, BEGINNING));
-      this.#needles.add(unaccented(isLong ? word.slice(0, BEGINNING) : word));
+      const beginning = beginningOf(word);
+      if (beginning.length >= BEGINNING && !/\d/.test(word)) this.beginnings.add(beginning);
+      this.#needles.add(unaccented(beginning));
     }
   }
 
-  /** As `wordsOf`, but at least those that begin like one of the words. */
+  /** As `wordsIn`, but at least those that begin like one of the words. */
   in(text: string): string[] {
     const lower = text.toLowerCase();
     const found: string[] = [];
     if (NOT_ASCII.test(lower)) {
       // Between letters of other scripts, words need no space.
       const plain = unaccented(text.normalize('NFKC').toLowerCase());
-      for (const needle of this.#needles) if (plain.includes(needle)) return wordsOf(text);
+      for (const needle of this.#needles) if (plain.includes(needle)) return wordsIn(text);
       return found;
     }
     for (const needle of this.#needles)
@@ -71,6 +71,11 @@ function isInWord(text: string, at: number): boolean {
 
 /** Letters of an unknown word by which it is looked for. */
 export const BEGINNING = 5;
+
+/** The beginning of a word, by which words with other endings are found. Numbers have none. */
+export function beginningOf(word: string): string {
+  return /\d/.test(word) ? word : word.slice(0, BEGINNING);
+}
 
 function unaccented(text: string): string {
   const bare = text.normalize('NFD').replace(ACCENTS, '').normalize('NFC');

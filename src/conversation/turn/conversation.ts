@@ -159,8 +159,9 @@ export class Conversation extends ContextActions {
     checkCallOptions(options, searchOptionsSchema);
     const { limit = 10, signal } = options;
     const timeouts = this.#session.timeouts({ signal });
-    await this.#session.load(timeouts);
-    const found = await this.#turns.prompts.searcher.search(query, limit, this.#session.messages, timeouts);
+    await this.#session.loadNewest(timeouts);
+    const archive = this.#session.archive(this.#session, timeouts);
+    const found = await this.#turns.prompts.searcher.search(query, limit, archive, timeouts);
     return found.slice(0, limit).map((one) => ({ ...one, text: excerptOf(one.text, query, EXCERPT) }));
   }
 
@@ -197,9 +198,15 @@ export class Conversation extends ContextActions {
     checkCallOptions(options, signalOptionsSchema);
     const input = messagesOf(question);
     const timeouts = this.#session.timeouts(options);
-    await this.#session.load(timeouts);
-    const { messages } = this.#session;
-    const params = { input, messages, most: Math.floor(this.#options.budget / 2), tail: false } as const;
+    await this.#session.loadNewest(timeouts);
+    const { messages, older } = this.#session;
+    const params = {
+      input,
+      messages,
+      all: { messages, older },
+      most: Math.floor(this.#options.budget / 2),
+      tail: false,
+    } as const;
     const prompt = await this.#turns.prompts.build(params, options, timeouts);
     const texts = [prompt.context, prompt.recalled].flatMap((message) => message?.content ?? []);
     return texts.length === 0 ? undefined : { role: 'user', content: texts.join('\n\n') };
@@ -240,7 +247,7 @@ export class Conversation extends ContextActions {
    */
   compactWhenDue(sent?: SentPrompt): void {
     const timeouts = this.#session.timeouts({ signal: this.#background.signal });
-    this.#background.behind(this.#session.load(timeouts).then(() => this.#turns.compactWhenDue(timeouts, sent)));
+    this.#background.behind(this.#session.loadNewest(timeouts).then(() => this.#turns.compactWhenDue(timeouts, sent)));
   }
 
   /**

@@ -3,12 +3,12 @@ import { ConfigurationError } from '../../index.js';
 import type { Background } from '../background.js';
 import { messageOf } from '../context/rows.js';
 import type { CurrentContext, ServiceContext } from '../context/service.js';
-import type { Session } from '../context/session.js';
+import type { Newest, Session } from '../context/session.js';
 import { badInput } from '../messages.js';
 import type { BuiltPrompt, ConversationMessage } from '../model.js';
 import { type BuildOptions, buildOptionsSchema, type CheckedOptions, checkCallOptions } from '../options.js';
 import { PromptLayout } from '../prompt/fit.js';
-import { Searcher } from '../search/search.js';
+import { MAX_HITS, Searcher } from '../search/search.js';
 import type { TurnTimeouts } from '../turn-timeouts.js';
 import { historyOf, type Place, placeOf } from './place.js';
 
@@ -16,8 +16,8 @@ interface PromptParams {
   input: readonly ConversationMessage[];
   /** The messages before the input. */
   messages: readonly ConversationMessage[];
-  /** The messages before the input, and all after it. @default those of the store */
-  all?: readonly ConversationMessage[];
+  /** The messages before the input, and all after it, in which to search. */
+  all: Newest;
   /** Maximum tokens, if they are fewer than those of the options. */
   most?: number;
   /** With `false`, the newest messages are only searched. */
@@ -42,11 +42,12 @@ export class Prompts {
   async forInput(input: readonly ConversationMessage[], options: BuildOptions): Promise<BuiltPrompt> {
     checkCallOptions(options, buildOptionsSchema);
     const timeouts = this.session.timeouts(options);
-    await this.session.load(timeouts);
+    await this.session.loadNewest(timeouts, options.messages ? [] : input.map(({ id }) => id));
     const passed = options.messages && this.session.marked(messagesFrom(options.messages));
-    const all = passed ?? this.session.messages;
-    const place = placeOf(input, all, { mayEdit: true });
-    const prompt = await this.build({ ...paramsOf(place, all), all }, options, timeouts);
+    const { messages, older } = this.session;
+    const all = passed === undefined ? { messages, older } : { messages: passed, older: 0 };
+    const place = placeOf(input, all.messages, { mayEdit: true });
+    const prompt = await this.build(paramsOf(place, all), options, timeouts);
     if (passed !== undefined) this.#warnOfLeftOut(prompt);
     return prompt;
   }
@@ -56,7 +57,7 @@ export class Prompts {
   }
 
   async build(
-    { input, messages, all = this.session.messages, most = Number.POSITIVE_INFINITY, tail }: PromptParams,
+    { input, messages, all, most = Number.POSITIVE_INFINITY, tail }: PromptParams,
     { max_tokens = this.options.reserveOutput, instructions = this.options.instructions }: BuildOptions,
     timeouts: TurnTimeouts,
   ): Promise<BuiltPrompt> {
@@ -65,8 +66,9 @@ export class Prompts {
       throw badInput('max_tokens', `must be a whole number of tokens below contextWindow, which is ${contextWindow}`);
     const { stale, snapshot, memory } = await this.context(timeouts);
     const { layout, lost } = this.session.state;
+    const { older } = all;
     const params = {
-      ...{ parts: { ...snapshot, memory }, history: messages, input, instructions, tail },
+      ...{ parts: { ...snapshot, memory }, history: messages, older, input, instructions, tail },
       budget: Math.min(budget, contextWindow - max_tokens, most),
       limit: Math.min(contextWindow - max_tokens, most),
       countTokens: this.session.counter.count,
@@ -76,8 +78,11 @@ export class Prompts {
     const plan = new PromptLayout(params);
     await pause();
     // Without a search, as long as all messages fit.
-    const isAll = plan.start === 0 && lost.length === 0;
-    const found = isAll ? undefined : await this.searcher.found(input, messages, { all, timeouts, lost });
+    const isAll = older + plan.start === 0 && lost.length === 0;
+    const archive = this.session.archive(all, timeouts);
+    const limit = Math.min(MAX_HITS, Math.ceil(params.budget / LEAST_TOKENS));
+    const search = { archive, until: older + messages.length, limit, timeouts, lost };
+    const found = isAll ? undefined : await this.searcher.found(input, messages, search);
     await pause();
     const { state, report, ...prompt } = plan.fill(found);
     await pause();
@@ -98,12 +103,15 @@ export class Prompts {
   }
 }
 
+/** What a message takes at least, if it says something. */
+const LEAST_TOKENS = 16;
+
 /** What the prompt of a turn is built from. */
 export function paramsOf(
   place: Place<ConversationMessage>,
-  messages: readonly ConversationMessage[],
-): Pick<PromptParams, 'input' | 'messages'> {
-  return { input: place.input, messages: historyOf(place, messages) };
+  all: Newest,
+): Pick<PromptParams, 'input' | 'messages' | 'all'> {
+  return { input: place.input, messages: historyOf(place, all.messages), all };
 }
 
 /** @throws {RequestValidationError} that names the message and its field */

@@ -1,5 +1,5 @@
 import type { Runtime } from '../../base/runtime.js';
-import { type Session, type Spot, stored } from '../context/session.js';
+import { type Newest, type Session, type Spot, stored } from '../context/session.js';
 import { wellFormed } from '../messages.js';
 import type { ChatTurn, ConversationMessage, PromptReport, RecordedReply, StoredMessage } from '../model.js';
 import { storedSources } from '../prompt/recall.js';
@@ -11,7 +11,7 @@ import { checkIds, isNew, type Place, questionIn, spotOf } from './place.js';
 /** A turn that has begun: its place, and the messages that it saw. Others may be loaded until it ends. */
 export interface BegunTurn {
   place: Place;
-  seen: readonly ConversationMessage[];
+  seen: Newest;
   /** The ids that the turn has made for its input. */
   made: ReadonlySet<string>;
   replyId: string | undefined;
@@ -31,11 +31,11 @@ export class TurnStorage {
 
   /** A turn with what is stored now, when ids and times are given to its input. */
   begin(place: Place<ConversationMessage>, replyId: string | undefined): BegunTurn {
-    const { messages: seen } = this.session;
-    if (this.session.isStored) checkIds(spotOf(place, seen));
+    const { messages, older } = this.session;
+    if (this.session.isStored) checkIds(spotOf(place, messages));
     const input = stored(this.runtime, place.input);
     const made = new Set(input.filter((_, at) => place.input[at]?.id === undefined).map(({ id }) => id));
-    return { place: { ...place, input }, seen, made, replyId, question: [] };
+    return { place: { ...place, input }, seen: { messages, older }, made, replyId, question: [] };
   }
 
   /** Stores new messages of the user before they are sent. What replaces others is stored with its reply. */
@@ -43,7 +43,8 @@ export class TurnStorage {
     const { place, seen } = begun;
     if (!isNew(place)) return begun;
     const { messages: question } = await this.#append(begun, place.input, timeouts);
-    return { ...begun, question, place: { kind: 'again', input: question }, seen: [...seen, ...question] };
+    const messages = [...seen.messages, ...question];
+    return { ...begun, question, place: { kind: 'again', input: question }, seen: { ...seen, messages } };
   }
 
   /** Stores a reply, in place of the messages that it replaces. An edited message is stored with it. */
@@ -73,7 +74,7 @@ export class TurnStorage {
 
   /** Stores messages in their place. When another process has changed the conversation, `afterConflict` decides. */
   async #append(
-    { place, seen, made }: BegunTurn,
+    { place, seen: { messages: seen }, made }: BegunTurn,
     added: readonly StoredMessage[],
     timeouts: TurnTimeouts,
   ): Promise<Pick<Spot, 'removed'> & { messages: StoredMessage[] }> {
@@ -88,7 +89,7 @@ export class TurnStorage {
       } catch (error) {
         const isConflict = ConversationConflictError.is(error);
         if (!isConflict && Object(error).cause === undefined) throw error; // too late: it may still be on its way
-        await this.session.load(timeouts).catch(() => {
+        await this.session.loadNewest(timeouts, idsOf(place, added)).catch(() => {
           throw error; // which gets the reply
         });
         const now = this.session.messages;
@@ -105,6 +106,12 @@ export class TurnStorage {
       }
     }
   }
+}
+
+/** The messages that a turn must know, to decide what follows a conflict. */
+function idsOf(place: Place, added: readonly StoredMessage[]): string[] {
+  const ids = [...place.input, ...added].map(({ id }) => id);
+  return place.kind === 'edit' ? [...ids, place.from] : ids;
 }
 
 /** Whether a reply has the other fields of a turn. One that was recorded has not. */

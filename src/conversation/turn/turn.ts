@@ -25,7 +25,7 @@ import { messageTokens, TokenCounter } from '../prompt/tokens.js';
 import { type ConversationStore, memoryStore } from '../store.js';
 import { TurnTimeouts } from '../turn-timeouts.js';
 import { TurnOrder } from './order.js';
-import { checkNewest, isRecorded, type Place, placeOf, placeOfAnother } from './place.js';
+import { checkNewest, isRecorded, type Place, placeOf, placeOfAnother, questionIn } from './place.js';
 import { Prompts, paramsOf } from './prompts.js';
 import { Reply, type StartedTurn, type TurnEnd } from './reply.js';
 import { type BegunTurn, TurnStorage } from './storage.js';
@@ -59,7 +59,7 @@ export class Turns {
     const { onError } = this.background;
     const counter = new TokenCounter(countTokens, onError);
     this.#store = store;
-    this.session = new Session(conversationId, store, counter, runtime, onError);
+    this.session = new Session(conversationId, store, newestOf(options), counter, runtime, onError);
     this.service = context && new ServiceContext(context, options, this.session, this.background);
     this.#storage = new TurnStorage(this.session, runtime);
     this.prompts = new Prompts(options, this.session, this.service, this.background);
@@ -81,7 +81,7 @@ export class Turns {
     try {
       await before; // also after `close`
       await timeouts.storing(STORING.reply, async () => {
-        await this.session.load(timeouts);
+        await this.session.loadNewest(timeouts, [...input.map(({ id }) => id), reply?.id]);
         const { messages } = this.session;
         const found = placeOf(input, messages, { mayEdit: reply !== undefined });
         const place = found.kind === 'new' ? ({ ...found, kind: 'recorded' } as const) : found;
@@ -115,7 +115,9 @@ export class Turns {
     let ended: TurnEnd | undefined;
     try {
       await waited(turns.before, timeouts);
-      await this.session.load(timeouts);
+      await this.session.loadNewest(timeouts, ask.how === 'edit' ? [ask.messageId] : input.map(({ id }) => id));
+      if (ask.how === 'regenerate' && questionIn(this.session.messages) === undefined)
+        await this.session.load(timeouts);
       const place = this.#placeOf(ask, input);
       const turn = await turns.same;
       if (turn !== undefined && (place.kind === 'again' || !this.session.isStored)) {
@@ -240,6 +242,14 @@ export class Turns {
     }
   }
 }
+
+/** How many of the newest messages a prompt may contain, if they are not very short. */
+function newestOf({ budget }: CheckedOptions): number {
+  return LEAST_NEWEST + Math.ceil(budget / MESSAGE_TOKENS);
+}
+
+const LEAST_NEWEST = 10;
+const MESSAGE_TOKENS = 40;
 
 /** What an input asks, so that the same question is known while it is being asked. It has an id then. */
 function keyOf(input: readonly ConversationMessage[]): string | undefined {

@@ -1,0 +1,36 @@
+import { wellFormed } from '../messages.js';
+import type { ConversationMessage } from '../model.js';
+import { datesIn, dateTerms, daysBeside, localTime, localTimeOf } from './dates.js';
+import { type Query, wordsOfQuery } from './rank.js';
+import { beginningOf, wordsIn } from './words.js';
+
+/**
+ * Returns the words by which a message is found: those of its text and of its `name`, in lower case, without accents and endings,
+ * in Chinese and Japanese pairs of characters, and its date. They consist of letters and digits, so any index of words takes them. A
+ * store that returns parts keeps them beside each message: see `ConversationStore.load`.
+ *
+ * @example
+ * ```ts
+ * import { wordsOf } from 'context-gateway/conversation';
+ * console.log(wordsOf({ content: 'The pier gets a red lamp.', createdAt: '2026-05-03' }).join(' '));
+ * ```
+ */
+export function wordsOf(message: Pick<ConversationMessage, 'content' | 'name' | 'createdAt'>): string[] {
+  const { content, name = '' } = message;
+  const time = localTimeOf(message);
+  return indexed([...wordsIn(content), ...wordsIn(name ?? '')], time === undefined ? [] : dateTerms(time));
+}
+
+/** The words of a query, as `wordsOf` has them. */
+export function wantedWords({ text, previous = [], now, timeZone }: Query): string[] {
+  const asked = wordsOfQuery([text]);
+  const dates = [...datesIn(text, localTime(now, timeZone)).keys()];
+  // Words are indexed with the days of UTC, where those of the user begin earlier or end later.
+  const days = timeZone === undefined ? [] : dates.flatMap(daysBeside);
+  const before = asked.size + dates.length < 2 ? wordsOfQuery(previous) : [];
+  return indexed([...asked, ...before], [...dates, ...days]);
+}
+
+function indexed(words: readonly string[], dates: readonly string[]): string[] {
+  return [...new Set([...words.map(beginningOf), ...dates])].map(wellFormed);
+}

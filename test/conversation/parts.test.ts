@@ -1,0 +1,243 @@
+import { type ConversationMessage, type ConversationStore, memoryStore, testStore } from 'context-gateway/conversation';
+import { expect, test } from 'vitest';
+import { failureOf } from '../helpers/service.js';
+import { partsOf } from './parts.js';
+import { chatWorld, user } from './world.js';
+
+/** 10 tokens and a little more each. With a budget of 400 tokens, a turn wants the newest 20. */
+const remark = (i: number): ConversationMessage => ({
+  id: `m${i}`,
+  role: i % 2 === 0 ? 'user' : 'assistant',
+  content: `Remark ${i} is about the weather of day ${i}.`,
+  createdAt: new Date(Date.UTC(2026, 0, 1) + i * 3.6e6).toISOString(),
+});
+
+/** A conversation of 600 messages, one of which is about a lamp, in a store that returns parts. */
+function longTalk(more: { messages?: readonly ConversationMessage[]; budget?: number } = {}) {
+  const history = Array.from({ length: 600 }, (_, i) => remark(i));
+  history[100] = { ...remark(100), content: 'The pier gets a red lamp.' };
+  const kept = memoryStore({ talk: more.messages ?? history });
+  const { store, read } = partsOf(kept);
+  const world = chatWorld();
+  const open = (options: { store?: ConversationStore } = {}) =>
+    world.open({ context: undefined, budget: more.budget ?? 400, store, ...options });
+  const texts = async () => ((await kept.load('talk'))?.messages ?? []).map(({ content }) => content);
+  return { world, kept, read, open, texts };
+}
+
+test('a turn reads the newest messages, those with its words, and those beside them, however long the conversation', async () => {
+  const { world, open, read } = longTalk();
+
+  const { report } = await open().send('Which lamp does the pier get?');
+
+  expect(report.recalled[0]).toMatchObject({
+    position: 100,
+    id: 'm100',
+    text: 'The pier gets a red lamp.',
+    match: 'words',
+  });
+  expect(report.recalled.filter(({ match }) => match === 'beside').map(({ position }) => position)).toContain(101);
+  expect(world.prompts[0]?.messages.map(({ content }) => content).join()).toContain('The pier gets a red lamp.');
+  expect(read.reduce((sum, rows) => sum + rows)).toBeLessThan(60);
+  expect(report.dropped[0]).toMatchObject({ section: 'history', reason: 'budget' });
+  expect(report.dropped[0]?.messages).toBeGreaterThan(580);
+});
+
+test('finds what it finds with all messages, and counts the same', async () => {
+  const { open, kept } = longTalk();
+
+  for (const question of ['Which lamp does the pier get?', 'What was remark 77?']) {
+    const part = await open().buildMessages(question);
+    const all = await open({ store: kept }).buildMessages(question);
+
+    expect(part.report.recalled.map(({ position, text, match }) => [position, text, match])).toEqual(
+      all.report.recalled.map(({ position, text, match }) => [position, text, match]),
+    );
+    expect([part.start, part.report.dropped]).toEqual([all.start, all.report.dropped]);
+  }
+});
+
+test('begins with the same bytes, turn after turn, while new messages push older ones out of the part', async () => {
+  const { world, open } = longTalk();
+  for (let i = 0; i < 8; i += 1) await open().send(`And remark ${i + 10}?`);
+
+  const starts = world.prompts.map(({ messages }) => messages[0]?.content);
+
+  expect(new Set(starts).size).toBeLessThanOrEqual(3);
+});
+
+test('sends everything as long as it fits, with one load', async () => {
+  const { open, read } = longTalk({ messages: [remark(0), remark(1)] });
+
+  const { report } = await open().buildMessages('And?');
+
+  expect(report.dropped).toEqual([]);
+  expect(read).toEqual([2]);
+});
+
+test.each([
+  ['that is older than the part', 'm100'],
+  ['with which the part begins', 'm580'],
+  ['in the part', 'm590'],
+])('edits a message %s, and removes only what follows it', async (_, id) => {
+  const { open, texts } = longTalk();
+  const before = await texts();
+
+  await open().edit(id, 'Anything else?').final();
+
+  expect((await texts()).slice(0, -1)).toEqual([...before.slice(0, Number(id.slice(1))), 'Anything else?']);
+});
+
+test('knows a question that is older than the part', async () => {
+  const { open, texts, world } = longTalk();
+  const input = [{ ...user('The pier gets a red lamp.'), id: 'm100' }];
+
+  const { report } = await open().send(input);
+
+  expect((await texts()).length).toBe(601);
+  expect(world.prompts[0]?.messages.at(-1)?.content).toBe('The pier gets a red lamp.');
+  expect(report.recalled.every(({ position }) => position < 100)).toBe(true);
+  expect(await failureOf(open().send([user('Another text?', 'm102')]))).toMatchObject({
+    name: 'ConversationConflictError',
+  });
+});
+
+test('regenerates the reply to a question that is followed by more replies than a part has', async () => {
+  const replies = Array.from({ length: 40 }, (_, i) => ({ ...remark(i + 1), role: 'assistant' as const }));
+  const { open, texts } = longTalk({ messages: [remark(0), ...replies] });
+
+  await open().regenerate().final();
+
+  expect(await texts()).toHaveLength(2);
+});
+
+test('stores a reply after more messages of other processes than a part has', async () => {
+  const { open, texts, kept, world } = longTalk();
+  world.onRequest(async () => {
+    const newest = (await kept.load('talk'))?.messages.at(-1)?.id as string;
+    const others = Array.from({ length: 30 }, (_, i) => ({
+      ...remark(700 + i),
+      id: `o${i}`,
+      createdAt: '2026-05-03T09:00:00Z',
+    }));
+    await kept.append('talk', others, { after: newest, newest });
+  });
+
+  const { text, messages } = await open().send('Which lamp does the pier get?');
+
+  expect((await texts()).at(-1)).toBe(text);
+  expect(await texts()).toHaveLength(600 + 1 + 30 + 1);
+  expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
+});
+
+test('forks, excludes and searches messages that are older than the part', async () => {
+  const { open, kept } = longTalk();
+  const talk = open();
+
+  const fork = await talk.fork('m101');
+  await talk.exclude('m100');
+
+  expect((await kept.load(fork.id))?.messages).toHaveLength(102);
+  expect(await talk.search('red lamp')).toEqual([]);
+  await talk.include('m100');
+  expect((await talk.search('red lamp'))[0]).toMatchObject({ id: 'm100', position: 100 });
+});
+
+test('loads what the own search of an app finds', async () => {
+  const { world, kept } = longTalk();
+  const { store } = partsOf(kept);
+  const talk = world.open({ context: undefined, budget: 400, store, search: () => [{ id: 'm41' }] });
+
+  const [first] = await talk.search('nothing that anyone said');
+
+  expect(first).toMatchObject({ id: 'm41', position: 41, match: 'search' });
+});
+
+test('finds the day of the user, where it is another than the day of UTC', async () => {
+  const late = { ...remark(100), content: 'The ferry was late.', createdAt: '2026-05-04T03:30:00.000Z' };
+  const { kept, world } = longTalk({ messages: [late, ...Array.from({ length: 300 }, (_, i) => remark(i + 101))] });
+  const { store } = partsOf(kept);
+  const talk = world.open({ context: undefined, budget: 400, store, timeZone: 'America/Los_Angeles' });
+
+  const [first] = await talk.search('What happened on May 3rd?');
+
+  expect(first?.text).toBe('The ferry was late.');
+});
+
+test('counts in a receipt all messages that only the history has', async () => {
+  const world = chatWorld({
+    messages: Array.from({ length: 60 }, (_, i) => ({
+      id: `m${i}`,
+      role: 'user' as const,
+      content: remark(i).content,
+    })),
+  });
+  const { store } = partsOf(memoryStore({ talk: Array.from({ length: 60 }, (_, i) => remark(i)) }));
+  const receipts: { onlyInHistory: number }[] = [];
+  const talk = world.open({ store, budget: 400, onCompaction: (receipt) => receipts.push(receipt) });
+  await talk.buildMessages('And?');
+
+  await talk.compact('aggressive');
+  await talk.idle();
+
+  expect(receipts[0]?.onlyInHistory).toBeGreaterThan(20);
+});
+
+test.each([
+  ['no positions', { messages: [remark(0), remark(1)], count: 9 }],
+  [
+    'positions that do not rise',
+    {
+      messages: [
+        { ...remark(0), position: 5 },
+        { ...remark(1), position: 5 },
+      ],
+      count: 9,
+    },
+  ],
+  ['a position above the count', { messages: [{ ...remark(0), position: 9 }], count: 9 }],
+])('a part with %s is an error that says what is missing', async (_, part) => {
+  const store = { load: () => part };
+
+  expect(await failureOf(chatWorld().open({ context: undefined, store }).send('And?'))).toMatchObject({
+    name: 'ConfigurationError',
+    message: expect.stringContaining('store.load must return, with count, the position of each message'),
+  });
+});
+
+/** A store whose parts have one mistake. */
+function storeWith(mistake: string): ConversationStore {
+  const { store } = partsOf(memoryStore());
+  return {
+    ...store,
+    load: async (id, wanted) => {
+      const few = { ...wanted, ...(mistake === 'words' && { words: [] }), ...(mistake === 'ids' && { ids: [] }) };
+      const loaded = await store.load(id, wanted && (few as typeof wanted));
+      if (wanted === undefined || loaded === null || loaded === undefined) return loaded;
+      if (mistake === 'state') return { ...loaded, state: undefined };
+      if (mistake === 'count') return { ...loaded, count: 99 };
+      const first = (row: object, at: number) => ({ ...row, position: at });
+      return mistake === 'positions' ? { ...loaded, messages: loaded.messages.map(first as never) } : loaded;
+    },
+  };
+}
+
+test.each([
+  [
+    'words',
+    'a part has each message of which wordsOf has a wanted word: those that are stored now, of this conversation: the word',
+  ],
+  ['ids', 'a part has the newest messages, those with the ids and those at the positions that are wanted: expected'],
+  [
+    'state',
+    'a part has the count of all messages, positions from 0 for the oldest, and the state: the state is missing',
+  ],
+  ['count', 'a part has the count of all messages, positions from 0 for the oldest, and the state: expected 4, got 99'],
+  [
+    'positions',
+    'a part has the newest messages, those with the ids and those at the positions that are wanted: expected',
+  ],
+])('testStore names the rule that a part breaks: %s', async (mistake, rule) => {
+  await testStore(storeWith('none'));
+  expect(await failureOf(testStore(storeWith(mistake)))).toMatchObject({ message: expect.stringContaining(rule) });
+});
