@@ -24,6 +24,7 @@ import {
   renderContext,
   sources,
   toResponse,
+  wordsOf,
 } from 'context-gateway/conversation';
 import { addSampleConversation, createEmulator } from 'context-gateway-emulator';
 import { inJSON, inTables, printable } from '../../src/cli/tables.js';
@@ -160,6 +161,7 @@ const post = (
 
 export const TEXT_ROWS: Readonly<Record<string, TextRow>> = {
   estimateTokens: { names: ['estimateTokens'], text: estimateTokens },
+  wordsOf: { names: ['wordsOf'], text: (text) => wordsOf({ content: text, name: text }) },
   'a statement of two summaries': {
     names: ['diffSummaries'],
     text: (text) => diffSummaries(summary({ requirements: [text] }), summary({ requirements: [`${text} x`] })),

@@ -139,7 +139,7 @@ function isNewDay(line: FoundMessage, before: FoundMessage | undefined): boolean
  * coverage of a half, by a factor of 16.
  */
 const ENOUGH = 0.3;
-const MUCH = 8000;
+const MUCH = 6500;
 /** A message that takes more of the room than this is shortened to the part that matches. */
 const LONGEST = 0.6;
 /** With less of the room than this left, no more messages are tried. */
