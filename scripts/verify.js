@@ -19,6 +19,7 @@ const NEEDS = [
   { programs: ['haproxy'], packages: ['haproxy'], requires: 'REQUIRE_PROXIES' },
   { programs: ['varnishd'], packages: ['varnish'], requires: 'REQUIRE_PROXIES' },
   { programs: ['redis-server'], packages: ['redis-server'], requires: 'REQUIRE_REDIS' },
+  { programs: ['postgres', 'pg_ctlcluster'], packages: ['postgresql'], requires: 'REQUIRE_POSTGRES' },
 ];
 const NODES = ['20.18.1', '22.23.3', '24.21.0', '26.10.0'];
 const NODE_PACKAGE = `node-${process.platform}-${process.arch}`;

@@ -82,7 +82,8 @@ export interface ConversationOptions {
   onCompaction?: ((receipt: CompactionReceipt) => void) | undefined;
   /**
    * Called with errors that do not end a turn: a failed compaction, a context that could not be read, your `search` or
-   * `saveState`, or a compaction that removed nothing because the service does not have the messages.
+   * `saveState`, a compaction that removed nothing because the service does not have the messages, or a reply that failed, or could
+   * not be stored, when nobody read it any more.
    * @default such errors are ignored
    */
   onError?: ((error: unknown) => void) | undefined;

@@ -92,3 +92,62 @@ test('a reply is stored with the id that it has from the start', async () => {
   expect(ids).toEqual([messages[0]?.id, id, expect.any(String), 'of-the-app']);
   expect(() => world.open({ store }).record('And?', { id: 5, text: 'No.' } as never)).toThrow(/reply\.id: must be/);
 });
+
+/** A store that fails from the second append on: that of the reply. */
+function fullDisk() {
+  const store = memoryStore();
+  let appends = 0;
+  const append: typeof store.append = (...turn) => {
+    appends += 1;
+    if (appends > 1) throw new Error('The disk is full.');
+    return store.append(...turn);
+  };
+  return { ...store, append };
+}
+
+test('onError hears once of a reply in the background that cannot be stored when its page has gone', async () => {
+  const world = storyWorld();
+  const reply = world.open({ context: undefined, store: fullDisk() }).stream('Tell me a story.', { background: true });
+  const ended = reply.final().catch(() => {}); // of an app that wants to know when it ends
+
+  await leaveAtOnce(reply);
+  await ended;
+
+  expect(world.errors).toMatchObject([{ name: 'ConversationStoreError', turn: { text: STORY } }]);
+});
+
+test('onError hears of a connection that breaks while nobody reads, and the text so far is stored', async () => {
+  const world = storyWorld();
+  const chunk = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' };
+  const choices = [{ index: 0, delta: { content: 'Once upon' }, finish_reason: null }];
+  const broken = gate();
+  world.onRequest(({ url }) => {
+    if (!url.includes('/v1/chat')) return undefined;
+    const body = new ReadableStream({
+      start: async (controller) => {
+        controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify({ ...chunk, choices })}\n\n`));
+        await broken.passed;
+        controller.error(new Error('The connection broke.'));
+      },
+    });
+    return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+  });
+  const reply = world.open({ context: undefined }).stream('Tell me a story.', { background: true });
+
+  await leaveAtOnce(reply);
+  broken.open();
+
+  await expect.poll(() => world.errors).toHaveLength(1);
+  expect(await world.stored()).toMatchObject([{ role: 'user' }, { content: 'Once upon', stopped: true }]);
+});
+
+test('onError hears nothing of a reply whose reader gets the error, nor of one that was stopped', async () => {
+  const world = storyWorld();
+  const open = () => world.open({ context: undefined, store: fullDisk() });
+
+  expect(await failureOf(open().send('Tell me a story.'))).toMatchObject({ name: 'ConversationStoreError' });
+  expect(await failureOf(all(open().stream('Tell me a story.')))).toMatchObject({ name: 'ConversationStoreError' });
+  await leaveAtOnce(world.open({ context: undefined }).stream('Tell me a story.'));
+
+  expect(world.errors).toEqual([]);
+});

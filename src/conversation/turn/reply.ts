@@ -1,3 +1,4 @@
+import { APIAbortError } from '../../index.js';
 import type { ChatTurn, CompactionReceipt, PromptReport, ReplyStream } from '../model.js';
 import type { TurnTimeouts } from '../turn-timeouts.js';
 
@@ -22,6 +23,8 @@ export class Reply implements ReplyStream {
   #turn: StartedTurn | undefined;
   /** Loops that were not left. */
   #loops = 0;
+  /** Whether somebody will see the error with which it may end. */
+  #isRead = false;
   /** The piece that all loops wait for. */
   #taking: Promise<void> | undefined;
   #end: TurnEnd | undefined;
@@ -38,6 +41,8 @@ export class Reply implements ReplyStream {
   constructor(
     private readonly start: (reply: Reply) => StartedTurn,
     private readonly background = false,
+    /** Gets the error with which the reply ends while nobody reads it. */
+    private readonly onUnread: (error: unknown) => void = () => {},
   ) {}
 
   get text(): string {
@@ -49,6 +54,7 @@ export class Reply implements ReplyStream {
 
   [Symbol.asyncIterator](): AsyncIterator<string> {
     this.#loops += 1;
+    this.#isRead = true;
     let seen = 0;
     let hasLeft = false;
     return {
@@ -73,6 +79,7 @@ export class Reply implements ReplyStream {
   }
 
   async final(): Promise<ChatTurn> {
+    this.#isRead = true;
     const { turn, error } = await this.readOn();
     if (turn !== undefined) return turn;
     throw error;
@@ -99,7 +106,9 @@ export class Reply implements ReplyStream {
   /** The last loop that is left stops the reply, and waits until its text so far is stored. */
   async #leave(): Promise<void> {
     this.#loops -= 1;
-    if (this.#loops > 0 || this.background) return;
+    if (this.#loops > 0) return;
+    this.#isRead = false;
+    if (this.background) return;
     this.#begin().timeouts.stop();
     await this.readOn();
   }
@@ -118,6 +127,8 @@ export class Reply implements ReplyStream {
     if (done) {
       this.#end ??= value;
       timeouts.close();
+      const { error } = value;
+      if (error !== undefined && !this.#isRead && !APIAbortError.is(error)) this.onUnread(error);
     } else if (value !== '') this.#texts.push(value);
   }
 }

@@ -71,7 +71,7 @@ export class Turns {
       const timeouts = new TurnTimeouts(this.options.runtime, options, () => void reply.readOn());
       return { timeouts, pieces: this.#turn(ask, { ...options, stream }, reply, timeouts) };
     };
-    return new Reply(start, background);
+    return new Reply(start, background, this.background.onError);
   }
 
   /** Stores a turn that was made elsewhere, or without a reply the input alone. */
