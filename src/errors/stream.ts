@@ -8,8 +8,10 @@ import { ContextGatewayError } from './base.js';
 export class StreamTruncatedError extends ContextGatewayError {
   static override readonly errorName: string = 'StreamTruncatedError';
 
-  constructor(message = 'The stream ended before the completion was complete. error.partial holds the text so far.') {
-    super(message, { retryable: true });
+  constructor(message = '') {
+    super(message || 'The stream ended before the completion was complete. error.partial holds the text so far.', {
+      retryable: true,
+    });
   }
 }
 

@@ -118,7 +118,7 @@ function messageIn(body: unknown, redactor: Redactor, depth = 0): string | undef
  * The first words of a plain text or an HTML page, such as a proxy's error page. Not of JSON without a message, which may repeat
  * anything of the caller.
  */
-function excerpt(body: unknown, status: number, redactor: Redactor): string {
+export function excerpt(body: unknown, status: number, redactor: Redactor): string {
   if (typeof body !== 'string') return '';
   const shown = body.replace(/<!--.*?(-->|$)|<(title|script|style)\b.*?(<\/\2[^<>]*>?|$)|<[a-z/!?][^<>]*>?/gis, ' ');
   const text = redactor.quote(unescaped(shown).replace(/\s+/g, ' ').trim());

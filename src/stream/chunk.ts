@@ -7,7 +7,7 @@ import { ContextGatewayError } from '../errors/base.js';
 import { StreamError, StreamTruncatedError } from '../errors/stream.js';
 import { ResponseValidationError } from '../errors/validation.js';
 import { reportsError } from '../response/body.js';
-import { errorDetails } from '../response/error-details.js';
+import { errorDetails, excerpt } from '../response/error-details.js';
 import type { ServiceResponse } from '../response/service-response.js';
 import { checkDepth } from '../validation/json.js';
 import { findIssues } from '../validation/schema-issues.js';
@@ -29,13 +29,22 @@ export type Next<Chunk> =
 
 /** Where the chunks of a stream come from. */
 export interface ChunkSource<Chunk> {
-  next(): Next<Chunk>;
+  /** `isWhole`: every choice is complete, so that whatever follows is no part of the completion. */
+  next(isWhole: boolean): Next<Chunk>;
+  /** The error of a stream that ended before the completion was complete. */
+  endedEarly(): ContextGatewayError;
   /** Takes the next bytes of the body, or `undefined` at its end. */
   feed(bytes: Uint8Array | undefined): void;
 }
 
 /** The `type` of the error event that a relay sends for a truncated stream. */
 export const TRUNCATED = 'stream_truncated';
+
+/** Where in a stream an event stands. */
+interface Place {
+  cut: boolean;
+  isWhole: boolean;
+}
 
 /** Turns the events of one stream into validated chunks. */
 export class EventChunks<Types extends ExtendedTypes> implements ChunkSource<Types['chunk']> {
@@ -60,19 +69,25 @@ export class EventChunks<Types extends ExtendedTypes> implements ChunkSource<Typ
   }
 
   /** @throws {StreamError} for an error event, {ResponseValidationError} for anything unreadable */
-  next(): Next<Types['chunk']> {
+  next(isWhole: boolean): Next<Types['chunk']> {
     const { ended } = this.#events;
     const event = this.#events.next();
-    if (event === undefined) {
-      if (ended && this.#isForeign) throw new StreamTruncatedError(`The stream ended too early. ${FOREIGN}`);
-      return ended ? 'ended' : undefined;
-    }
-    const chunk = this.#read(event, ended);
+    if (event === undefined) return ended ? 'ended' : undefined;
+    const chunk = this.#read(event, { cut: ended, isWhole });
     if (chunk === undefined) return this.#skip(event);
     if (chunk !== 'done') this.#hasChunk = true;
     else if (this.#isForeign)
       throw new ResponseValidationError(`${FOREIGN} error.body is the first event.`, { body: this.#skipped });
     return chunk;
+  }
+
+  endedEarly(): ContextGatewayError {
+    const text = this.#events.unread.replace(/^error:/, '').trim();
+    const [value] = [tryJson(text)].flat();
+    if (isObject(value) && (reportsError(value) || isBareError(value))) return reportedError(value, this.response);
+    if (this.#isForeign) return new StreamTruncatedError(`The stream ended too early. ${FOREIGN}`);
+    const said = excerpt(text, this.response.head.status, this.response.context.redactor);
+    return new StreamTruncatedError(said && `The stream ended too early, with this text in no event: ${said}`);
   }
 
   /** Whether all events so far are of another form. */
@@ -91,19 +106,20 @@ export class EventChunks<Types extends ExtendedTypes> implements ChunkSource<Typ
 
   /**
    * Reads one event as a validated chunk. `cut` means that the body ended within the event. Then an unreadable event is
-   * skipped, and the end of the body decides whether anything is missing.
+   * skipped, and the end of the body decides whether anything is missing. So is one after a whole completion.
    */
-  #read(event: ServerSentEvent, cut: boolean): Types['chunk'] | 'done' | undefined {
+  #read(event: ServerSentEvent, { cut, isWhole }: Place): Types['chunk'] | 'done' | undefined {
     const plain = event.event === undefined && this.#decode === undefined;
     const repeated = plain ? this.#repeated?.recognise(event.data) : undefined;
     if (repeated !== undefined) return repeated;
     const data = event.data.trim();
     if (data === '[DONE]') return 'done';
     if (event.event === 'error') throw reportedError(tryJson(data) ?? data, this.response);
-    const value = this.#decode === undefined ? parsed(event, cut) : decoded(event, cut, this.#decode);
+    const value =
+      this.#decode === undefined ? parsed(event, cut || isWhole) : decoded(event, cut || isWhole, this.#decode);
     if (value === undefined || value === 'done') return value;
     if (this.#decode === undefined) {
-      if (reportsError(value) || isBareError(value)) throw reportedError(value, this.response);
+      if (reportsError(value) || (!isWhole && isBareError(value))) throw reportedError(value, this.response);
       if (!isChunk(value)) return undefined;
       tidy(value as Record<string, unknown>);
     }
@@ -116,22 +132,26 @@ export class EventChunks<Types extends ExtendedTypes> implements ChunkSource<Typ
 const FOREIGN =
   'None of the events is a chat.completion.chunk. For a service with another form, pass completions: { ...documented, decodeChunk }.';
 
-function parsed({ event = 'message', data }: ServerSentEvent, cut: boolean): Record<string, unknown> | undefined {
+function parsed({ event = 'message', data }: ServerSentEvent, isLast: boolean): Record<string, unknown> | undefined {
   const value = tryJson(data);
   if (isObject(value)) return checkDepth(value, data);
   // Heartbeats, and events that EventSource would not call messages.
-  if (cut || event !== 'message' || value === null || data.trim() === '') return undefined;
+  if (isLast || event !== 'message' || value === null || data.trim() === '') return undefined;
   throw new ResponseValidationError('The stream contains an event that is not a JSON object.', { body: data });
 }
 
-function decoded(event: ServerSentEvent, cut: boolean, decode: DecodeChunk): ChatCompletionChunk | 'done' | undefined {
+function decoded(
+  event: ServerSentEvent,
+  isLast: boolean,
+  decode: DecodeChunk,
+): ChatCompletionChunk | 'done' | undefined {
   if (event.event === BARE_LINE) return undefined;
   const body = event.data;
   let chunk: ReturnType<DecodeChunk>;
   try {
     chunk = decode(event) ?? undefined;
   } catch (cause) {
-    if (cut) return undefined;
+    if (isLast) return undefined;
     if (cause instanceof ContextGatewayError) throw cause;
     throw new ResponseValidationError('decodeChunk threw on an event of the stream. Its error is the cause.', {
       body,

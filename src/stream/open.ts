@@ -1,3 +1,4 @@
+import { StreamTruncatedError } from '../errors/stream.js';
 import { ResponseValidationError } from '../errors/validation.js';
 import type { ByteSource } from '../platform/engine.js';
 import { mediaType, readError, readJson } from '../response/body.js';
@@ -68,7 +69,7 @@ async function readChunk<Types extends ExtendedTypes>(
 /** One chunk, from a body that was read. */
 function once<Chunk>(chunk: Chunk): ChunkSource<Chunk> {
   const chunks = [chunk];
-  return { next: () => chunks.pop() ?? 'done', feed: () => {} };
+  return { next: () => chunks.pop() ?? 'done', feed: () => {}, endedEarly: () => new StreamTruncatedError() };
 }
 
 function notAStream(status: number, type: string | undefined, text: string): ResponseValidationError {

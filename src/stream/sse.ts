@@ -6,12 +6,17 @@ import type { ServerSentEvent } from '../wire/form.js';
 const MAX_EVENT = 8 * 1024 * 1024;
 /** Bytes that an unknown line counts as, because parsing it is slow. */
 const UNKNOWN_LINE = 1024;
+/** Characters that are kept of lines in no event. */
+const MAX_UNREAD = 4096;
+/** The names of lines, of which the last one of a body may be cut. */
+const NAMES = ['data', 'event', 'id', 'retry'];
 /** Bytes parsed at a time, so that one large network chunk does not become a hundred thousand objects at once. */
 const SLICE = 8 * 1024;
 
 /** The name of a line of JSON that is in no event: some services report an error that way. */
 export const BARE_LINE = 'bare line';
 
+const BEFORE_JSON = /^(?:error:)?\s*/;
 const NOTHING = new Uint8Array();
 
 /** Parses bytes into events. When `next` returns `undefined`, pass the next bytes to `feed`. */
@@ -24,16 +29,24 @@ export class EventReader {
   /** Bytes received but not decoded yet. */
   #bytes: Uint8Array = NOTHING;
   #sinceEvent = 0;
+  /** The lines since the last event that belong to none: some services say there why a stream ends. */
+  unread = '';
   /** Whether the body has ended. Its last event may lack the blank line that ends an event. */
   ended = false;
 
   constructor() {
     this.#parser = createParser({
-      onEvent: (event) => this.#events.push(event),
+      onEvent: (event) => {
+        this.#events.push(event);
+        this.unread = '';
+      },
       // The parser creates an error for every unknown line, which takes a thousand times as long as parsing its bytes.
-      onError: ({ line }) => {
+      onError: ({ line = '' }) => {
         this.#sinceEvent += UNKNOWN_LINE;
-        if (line?.startsWith('{')) this.#events.push({ event: BARE_LINE, data: line });
+        const isCut = this.ended && NAMES.some((name) => name.startsWith(line));
+        if (!isCut && this.unread.length < MAX_UNREAD) this.unread += `${line}\n`;
+        const bare = line.replace(BEFORE_JSON, '');
+        if (bare.startsWith('{')) this.#events.push({ event: BARE_LINE, data: bare });
       },
     });
     // The parser strips a byte order mark from its first input, but also mistakes three other characters for one. The

@@ -73,13 +73,13 @@ export class StreamOwner<Types extends ExtendedTypes> {
   /** The next chunk, or `undefined` if more of the body must be read first, or the stream has ended. */
   take(): Types['chunk'] | undefined {
     while (this.isOpen) {
-      const next = this.source.next();
+      const next = this.source.next(this.#accumulator.finished);
       if (next === undefined) return undefined;
       if (next === 'skipped') continue; // as a comment, it does not reset the idle timeout
       this.#stopWaiting();
       if (next !== 'done' && next !== 'ended') return this.#add(next);
       // Without `[DONE]`, the completion is complete if every choice has its `finish_reason`.
-      if (next === 'ended' && !this.#accumulator.finished) throw new StreamTruncatedError();
+      if (next === 'ended' && !this.#accumulator.finished) throw this.source.endedEarly();
       this.#complete();
     }
     return undefined;

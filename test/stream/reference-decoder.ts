@@ -20,7 +20,8 @@ export function referenceEvents(body: Uint8Array): ServerSentEvent[] {
     const name = colon === -1 ? line : line.slice(0, colon);
     const rest = colon === -1 ? '' : line.slice(colon + 1);
     const value = rest.startsWith(' ') ? rest.slice(1) : rest;
-    if (line.startsWith('{')) events.push({ event: 'bare line', data: line });
+    const bare = line.replace(/^(?:error:)?\s*/, '');
+    if (bare.startsWith('{')) events.push({ event: 'bare line', data: bare });
     if (name === 'data') data = data === undefined ? value : `${data}\n${value}`;
     if (name === 'event') type = value;
   }
