@@ -62,13 +62,14 @@ export class Transport {
   /** Sends a request and reads one JSON value. A caller's `schema` replaces the built-in one. */
   request<Body, T>(
     endpoint: EndpointSource,
-    { schema: documented, unwrap, allowEmpty, undocumented, content }: ResponseSpec<Body, T>,
+    { schema: documented, tidy, unwrap, allowEmpty, undocumented, content }: ResponseSpec<Body, T>,
     options?: SchemaOptions<unknown>,
   ): APIPromise<T> {
     const read: Reader<T> = async (response, checked) => {
       const { schema } = checked as SchemaOptions<unknown>; // only some endpoints accept it
       const body = (await readJson(response, allowEmpty)) as Body; // checked below, or wanted unchecked
       const { timeouts, redactor, call } = response.context;
+      tidy?.(body);
       if (schema === undefined || content !== undefined) response.check(documented, body);
       ignoreErrors(() => call?.reporter?.completed(completionFacts(body)));
       if (schema === undefined) return unwrap(body);

@@ -11,6 +11,7 @@ import { openStream } from '../stream/open.js';
 import type { StandardSchema } from '../validation/validate.js';
 import type { ChatCompletion, ChatCompletionChoice } from '../wire/completions.js';
 import type { CompletionForm, CompletionTypes, ExtendedTypes } from '../wire/form.js';
+import { tidyCompletion } from '../wire/tidy.js';
 
 /** A completion whose reply is JSON: `parsed` is what the schema made of it. */
 export type ParsedChatCompletion<T, Completion = ChatCompletion> = Completion & { parsed: T };
@@ -77,7 +78,7 @@ export class ChatCompletions<Types extends ExtendedTypes = CompletionTypes> exte
       const endpoint = { ...endpointOf(form, params), accept: 'text/event-stream', timeout: undefined };
       return this.transport.stream(endpoint, (opened) => openStream(opened, form), options);
     }
-    const response = { schema: form.completion, unwrap: form.complete };
+    const response = { schema: form.completion, tidy: tidyOf(form), unwrap: form.complete };
     return this.transport.request(endpointOf(form, params), response, options);
   }
 
@@ -116,6 +117,7 @@ export class ChatCompletions<Types extends ExtendedTypes = CompletionTypes> exte
       },
       {
         schema: form.completion,
+        tidy: tidyOf(form),
         content: parsedReply,
         unwrap: (body, parsed) => ({ ...form.complete(body), parsed: parsed as T }),
       },
@@ -126,6 +128,10 @@ export class ChatCompletions<Types extends ExtendedTypes = CompletionTypes> exte
 
 function endpointOf<Types extends ExtendedTypes>({ params: accepts }: CompletionForm<Types>, body: Types['params']) {
   return { method: 'POST', path: '/v1/chat/completions', body, accepts, timeout: DEFAULTS.workTimeout } as const;
+}
+
+function tidyOf({ isExtended }: { isExtended: boolean }): (completion: unknown) => void {
+  return (completion) => tidyCompletion(completion, !isExtended);
 }
 
 /** The fence that many models put around JSON. */

@@ -114,7 +114,10 @@ export function reportsError(body: unknown): boolean {
   if (!isObject(body)) return false;
   if (body.success === undefined && body.error === undefined) return false; // true of every chunk, and the fastest check
   const success = ownField(body, 'success');
-  return success === false || (success === undefined && isObject(ownField(body, 'error')));
+  if (success !== undefined) return success === false;
+  const error = ownField(body, 'error');
+  // Some services send an empty one with each completion.
+  return isObject(error) && !(Array.isArray(ownField(body, 'choices')) && Object.keys(error).length === 0);
 }
 
 /** Discards the rest of a response. A short one is read, so that the connection can be reused; a longer one is cancelled. */

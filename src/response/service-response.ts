@@ -6,12 +6,14 @@ import type { CallReporter } from '../events/reporter.js';
 import type { ResponseHead } from '../platform/engine.js';
 import { longestWait, parseRateLimit, parseRetryAfter, parseWait, serverTime } from '../rate-limit/headers.js';
 import type { CallTimeouts } from '../request/timeouts.js';
-import { type AnySchema, findIssues, removeNulls, type Schema } from '../validation/schema-issues.js';
+import { type AnySchema, findIssues, repair, type Schema } from '../validation/schema-issues.js';
 import { unexpectedResponse } from '../validation/validate.js';
 
 /** How a JSON response becomes the method's return value. */
 export interface ResponseSpec<Body, T> {
   readonly schema: Schema<Body>;
+  /** Changes the body before it is checked. */
+  readonly tidy?: (body: Body) => void;
   /** `parsed` is what a caller's `schema` made of its `content`. */
   readonly unwrap: (body: Body, parsed?: unknown) => T;
   /** The response contains only `success`, so an empty body is accepted. */
@@ -80,7 +82,7 @@ export class ServiceResponse {
    */
   check(schema: AnySchema, value: unknown): boolean {
     let found = findIssues(schema, value);
-    if (found !== undefined && removeNulls(schema, value)) found = findIssues(schema, value);
+    if (found !== undefined && repair(schema, value)) found = findIssues(schema, value);
     if (found === undefined) return true;
     const { redactor, call } = this.context;
     // A path can contain text from the service, such as model names.

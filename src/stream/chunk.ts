@@ -10,9 +10,10 @@ import { reportsError } from '../response/body.js';
 import { errorDetails, excerpt } from '../response/error-details.js';
 import type { ServiceResponse } from '../response/service-response.js';
 import { checkDepth } from '../validation/json.js';
-import { findIssues } from '../validation/schema-issues.js';
+import { findIssues, repair } from '../validation/schema-issues.js';
 import { type ChatCompletionChunk, completionUsageSchema } from '../wire/completions.js';
 import type { CompletionForm, DecodeChunk, ExtendedTypes, ServerSentEvent } from '../wire/form.js';
+import { tidyMessage } from '../wire/tidy.js';
 import { BARE_LINE, EventReader } from './sse.js';
 
 /** What a source of chunks has next. */
@@ -193,13 +194,15 @@ export function tidy(chunk: Record<string, unknown>): void {
   const { usage } = chunk;
   // Many services send null with each chunk but the last.
   const isGiven = usage !== undefined && usage !== null;
-  if (isGiven && findIssues(completionUsageSchema, usage) !== undefined) chunk.usage = undefined;
+  const isRead = (): boolean => findIssues(completionUsageSchema, usage) === undefined;
+  if (isGiven && !isRead() && !(repair(completionUsageSchema, usage) && isRead())) chunk.usage = undefined;
   chunk.choices ??= [];
   const { choices } = chunk;
   if (!Array.isArray(choices)) return;
   for (const choice of choices) {
     if (!isObject(choice)) continue;
     choice.delta ??= choice.message ?? {};
+    if (isObject(choice.delta)) tidyMessage(choice.delta);
     if (choices.length === 1) choice.index ??= 0;
   }
 }

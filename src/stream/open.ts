@@ -4,6 +4,7 @@ import type { ByteSource } from '../platform/engine.js';
 import { mediaType, readError, readJson } from '../response/body.js';
 import type { ServiceResponse } from '../response/service-response.js';
 import type { CompletionForm, ExtendedTypes } from '../wire/form.js';
+import { tidyCompletion } from '../wire/tidy.js';
 import { type ChunkSource, EventChunks, tidy } from './chunk.js';
 import { ChatCompletionStream } from './completion-stream.js';
 import { StreamOwner } from './stream-owner.js';
@@ -60,6 +61,7 @@ async function readChunk<Types extends ExtendedTypes>(
   { completion }: CompletionForm<Types>,
 ): Promise<Types['chunk']> {
   const body = await readJson(response);
+  tidyCompletion(body, true);
   response.check(completion, body);
   const chunk = { ...(body as object), object: 'chat.completion.chunk' };
   tidy(chunk);

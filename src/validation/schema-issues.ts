@@ -43,25 +43,42 @@ function shownPath(schema: core.$ZodType, path: readonly PropertyKey[]): (string
 }
 
 /**
- * Removes each `null` from an optional field, where it counts as absent. Returns whether there was one. Called only for
- * invalid values, so that valid ones cost nothing.
+ * Changes what is invalid and has a clear meaning: `null` in an optional field counts as absent, an id may be a number, a number may
+ * be text, and times and counts of tokens are rounded. Returns whether something was changed. Called only for invalid values, so that valid
+ * ones cost nothing.
  */
-export function removeNulls(schema: core.$ZodType, value: unknown): boolean {
+export function repair(schema: core.$ZodType, value: unknown): boolean {
   const { innerType, shape = {}, element, valueType } = definitionOf(schema);
-  if (innerType !== undefined) return removeNulls(innerType, value);
+  if (innerType !== undefined) return repair(innerType, value);
   let found = false;
   if (Array.isArray(value) && element !== undefined) {
-    for (const item of value) found = removeNulls(element, item) || found;
+    for (const item of value) found = repair(element, item) || found;
   } else if (isObject(value)) {
     for (const [key, field] of Object.entries(value)) {
       const part = Object.hasOwn(shape, key) ? shape[key] : valueType;
       if (part === undefined) continue;
-      const isAbsent = field === null && isOptional(part);
-      found = (isAbsent ? Reflect.deleteProperty(value, key) : removeNulls(part, field)) || found;
+      const read = converted(part, key, field);
+      if (field === null && isOptional(part)) found = Reflect.deleteProperty(value, key) || found;
+      else if (read !== field) found = Reflect.set(value, key, read) || found;
+      else found = repair(part, field) || found;
     }
   }
   return found;
 }
+
+/** A value as the schema wants it, if it is clear what it means. */
+function converted(schema: core.$ZodType, name: string, value: unknown): unknown {
+  const { type, innerType } = definitionOf(schema);
+  if (innerType !== undefined) return converted(innerType, name, value);
+  if (type === 'string' && typeof value === 'number' && ID.test(name)) return String(value);
+  if (type !== 'number') return value;
+  const number = typeof value === 'string' && /^\d+(?:\.\d+)?$/.test(value) ? Number(value) : value;
+  if (typeof number !== 'number' || number < 0 || !ROUNDED.test(name)) return number;
+  return Math.min(Math.floor(number), Number.MAX_SAFE_INTEGER);
+}
+
+const ID = /(?:^|_)id$|Id$/;
+const ROUNDED = /^created$|tokens$/i;
 
 /** Whether a field may be absent, and may not be `null`. */
 function isOptional(schema: core.$ZodType): boolean {

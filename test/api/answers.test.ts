@@ -96,7 +96,7 @@ describe('a response that breaks the documented schema', () => {
     [retrieve, contextAnswer(), ['context', 'metadata', 'compressedTokens'], -77_777],
     [retrieve, contextAnswer(), ['context', 'metadata', 'lastCompactionAt'], 'CANARY'],
     [retrieve, contextAnswer(), ['success'], 'true'],
-    [create, completion(), ['usage', 'total_tokens'], 2 ** 53],
+    [create, completion(), ['usage', 'total_tokens'], -77_777],
     [usage, usageReport(), ['breakdown_by_model', 'atlas-small'], '77777'],
   ])(
     '%#: is an error with the path and the body, and a message without the value',

@@ -76,13 +76,15 @@ test('an asynchronous logger that fails ends neither the call nor the process', 
 
 test('issues of a response that is only reported, and a failed call, are warnings', async () => {
   const { lines, logger } = recorder();
-  answers(json({ ...completion(), id: 7 }), json({ error: { message: 'no' } }, { status: 400 }));
+  answers(json({ ...completion(), model: 7 }), json({ error: { message: 'no' } }, { status: 400 }));
   const { completions } = gatewayAt({ onEvent: logTo(logger), validation: 'report' }).chat;
   await completions.create(chatParams);
   await failureOf(completions.create(chatParams));
 
   const SECOND = HEAD.replace('#1', '#2');
-  expect(lines).toContain(`warn: ${HEAD}: validation issues=[{"path":["id"],"message":"expected string, got number"}]`);
+  expect(lines).toContain(
+    `warn: ${HEAD}: validation issues=[{"path":["model"],"message":"expected string, got number"}]`,
+  );
   expect(lines.slice(-2)).toEqual([
     `warn: ${SECOND}: failure attempt=1 reason=400 stop=not-repeatable`,
     expect.stringMatching(/^warn: .*: done outcome=error error=BadRequestError .*status=400/),

@@ -203,7 +203,7 @@ describe('a reply in JSON', () => {
   test.each([
     { choices: null },
     { choices: [{ index: 0, message: null }] },
-    { choices: [{ index: 0, message: { role: 'assistant', content: [{ type: 'text', text: '{}' }] } }] },
+    { choices: [{ index: 0, message: { role: 'assistant', content: { text: '{}' } } }] },
     'text',
   ])('a reply that is only reported as invalid is an error with its body: %j', async (body) => {
     for (const completions of [undefined, extended]) {

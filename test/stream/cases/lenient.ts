@@ -32,7 +32,7 @@ const HEARTBEATS = [
 ];
 
 /** Usage that is not whole. */
-const PARTIAL_USAGE = [{}, 'none', { prompt_tokens: 11, total_tokens: 11 }, { ...USAGE, prompt_tokens: 1.5 }];
+const PARTIAL_USAGE = [{}, 'none', { prompt_tokens: 11, total_tokens: 11 }, { ...USAGE, prompt_tokens: -1 }];
 
 const SAID = text('The ') + text('Rhine.');
 

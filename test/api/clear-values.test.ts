@@ -1,0 +1,124 @@
+import { documented, extended, GatewayClient } from 'context-gateway';
+import { expect, test } from 'vitest';
+
+const USAGE = { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 };
+const HEAD = { id: 'c', object: 'chat.completion', created: 1_700_000_000, model: 'm', usage: USAGE };
+const choice = (message: object, finish_reason = 'stop') => ({
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Six.', ...message }, finish_reason }],
+});
+const call = (args: unknown) => ({ id: 't', type: 'function', function: { name: 'tide', arguments: args } });
+
+const ASK = { model: 'm', messages: [{ role: 'user', content: 'When?' }] };
+
+function clientOf(answer: () => Response, completions: object) {
+  return new GatewayClient({
+    ...{ baseURL: 'https://gateway.test', apiKey: 'svc_sk_clear', maxRetries: 0 },
+    completions: completions as typeof extended,
+    fetch: async () => answer(),
+  });
+}
+
+const FORMS = [documented, extended];
+
+test.each<[string, object, object]>([
+  ['created with a fraction', { created: 1_700_000_000.7 }, { created: 1_700_000_000 }],
+  ['created as text', { created: '1700000000' }, { created: 1_700_000_000 }],
+  ['ids that are numbers', { id: 7 }, { id: '7' }],
+  ['an empty error beside a whole reply', { error: {} }, { id: 'c' }],
+  ['an error that is null', { error: null }, { id: 'c' }],
+  ['a count of tokens with a fraction', { usage: { ...USAGE, prompt_tokens: 3.5 } }, { usage: USAGE }],
+  ['counts of tokens as text', { usage: { ...USAGE, prompt_tokens: '3' } }, { usage: USAGE }],
+  ['a count of tokens beyond all', { usage: { ...USAGE, total_tokens: 1e30 } }, { usage: { prompt_tokens: 3 } }],
+  [
+    'content in parts',
+    choice({
+      content: [
+        { type: 'text', text: 'Si' },
+        { type: 'text', text: 'x.' },
+      ],
+    }),
+    choice({ content: 'Six.' }),
+  ],
+  ['parts without text', choice({ content: [{ type: 'refusal', refusal: 'No.' }] }), choice({ content: '' })],
+])('reads %s in a whole reply', async (_, given, read) => {
+  for (const form of FORMS) {
+    const gateway = clientOf(() => Response.json({ ...HEAD, ...choice({}), ...given }), form);
+
+    const completion = await gateway.chat.completions.create(ASK);
+
+    expect(completion).toMatchObject(read);
+    expect(Number.isSafeInteger(completion.usage.total_tokens)).toBe(true);
+  }
+});
+
+test.each(['content_filter', 'length', 'stop'])(
+  'a whole reply without text that ends with %s is an empty one',
+  async (reason) => {
+    const gateway = clientOf(() => Response.json({ ...HEAD, ...choice({ content: null }, reason) }), documented);
+
+    const { choices } = await gateway.chat.completions.create(ASK);
+
+    expect(choices[0]).toMatchObject({ message: { content: '' }, finish_reason: reason });
+  },
+);
+
+test('a reply of tool calls alone still says how to read it', async () => {
+  const tools = choice({ content: null, tool_calls: [call('{}')] }, 'tool_calls');
+  const gateway = clientOf(() => Response.json({ ...HEAD, ...tools }), documented);
+
+  await expect(gateway.chat.completions.create(ASK)).rejects.toThrow(/pass completions: extended/);
+});
+
+test('reads arguments that are an object as JSON, whole and streamed', async () => {
+  const whole = choice({ content: null, tool_calls: [call({ day: 1 })] }, 'tool_calls');
+  const gateway = clientOf(() => Response.json({ ...HEAD, ...whole }), extended);
+  const { choices } = await gateway.chat.completions.create(ASK);
+  const chunk = {
+    choices: [{ index: 0, delta: { tool_calls: [{ index: 0, ...call({ day: 1 }) }] }, finish_reason: 'tool_calls' }],
+  };
+  const events = `data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`;
+  const streaming = clientOf(
+    () => new Response(events, { headers: { 'content-type': 'text/event-stream' } }),
+    extended,
+  );
+  const stream = await streaming.chat.completions.create({ ...ASK, stream: true });
+
+  expect(choices[0]?.message.tool_calls?.[0]?.function.arguments).toBe('{"day":1}');
+  const streamed = (await stream.finalCompletion()).choices[0]?.message.tool_calls;
+  expect(streamed?.[0]?.function.arguments).toBe('{"day":1}');
+});
+
+test.each<[string, object]>([
+  ['created with a fraction, and an id that is a number', { id: 7, created: 1.5 }],
+  [
+    'content in parts',
+    { choices: [{ index: 0, delta: { content: [{ type: 'text', text: 'Six.' }] }, finish_reason: 'stop' }] },
+  ],
+  ['usage as text', { usage: { ...USAGE, prompt_tokens: '3' } }],
+])('reads %s in a stream', async (_, given) => {
+  for (const form of FORMS) {
+    const chunk = { choices: [{ index: 0, delta: { content: 'Six.' }, finish_reason: 'stop' }], ...given };
+    const events = `data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`;
+    const gateway = clientOf(() => new Response(events, { headers: { 'content-type': 'text/event-stream' } }), form);
+
+    const stream = await gateway.chat.completions.create({ ...ASK, stream: true });
+
+    const { choices, usage } = await stream.finalCompletion();
+    expect(choices[0]?.message.content).toBe('Six.');
+    if ('usage' in given) expect(usage).toEqual(USAGE);
+  }
+});
+
+test.each<[string, object]>([
+  [
+    'an index with a fraction',
+    { choices: [{ index: 0.5, message: { role: 'assistant', content: 'Six.' }, finish_reason: 'stop' }] },
+  ],
+  ['a model that is a number', { model: 5 }],
+  ['content that is a number', choice({ content: 5 })],
+  ['a negative count', { usage: { ...USAGE, prompt_tokens: -3 } }],
+])('does not guess what %s means', async (_, given) => {
+  const gateway = clientOf(() => Response.json({ ...HEAD, ...choice({}), ...given }), documented);
+
+  await expect(gateway.chat.completions.create(ASK)).rejects.toThrow(/does not match the documentation/);
+});
