@@ -5,7 +5,7 @@ import { connectionError, type FailedRequest } from './failure.js';
 
 /** More layers than this are treated as an attack. */
 const MAX_LAYERS = 3;
-const CHANGES = new Set(['gzip', 'x-gzip', 'deflate', 'br']);
+const CHANGES = new Set(['gzip', 'x-gzip', 'deflate', 'br', 'zstd']);
 const KNOWN = new Set([...CHANGES, 'identity', '']);
 
 /**
@@ -21,11 +21,17 @@ export function decompress(source: ByteSource, encodings: string | undefined, re
     const message = `No usable response: it is compressed ${layers.length} times, and the client supports at most ${MAX_LAYERS}.`;
     throw new APIConnectionError(message, { phase: 'body', sent: 'yes', retryable: false });
   }
-  // Unknown encodings are passed through, as in `fetch`.
+  // Unknown encodings are passed through, as in `fetch`: the body may not be encoded. If it is, its reader says so.
   if (!layers.every((layer) => KNOWN.has(layer))) return source;
+  if (layers.includes('zstd') && zstdIn(process.getBuiltinModule('node:zlib')) === undefined) return source;
   return layers
     .reverse()
     .reduce((inner, layer) => (CHANGES.has(layer) ? transformed(inner, layer, request) : inner), source);
+}
+
+/** Node 22.15 and later have it. */
+function zstdIn(zlib: object): (() => Transform) | undefined {
+  return (zlib as { createZstdDecompress?: () => Transform }).createZstdDecompress;
 }
 
 function transformFor(encoding: string, first: Uint8Array): Transform {
@@ -35,6 +41,8 @@ function transformFor(encoding: string, first: Uint8Array): Transform {
   const flush = { flush: Z_SYNC_FLUSH, finishFlush: Z_SYNC_FLUSH };
   if (encoding === 'br')
     return zlib.createBrotliDecompress({ flush: BROTLI_OPERATION_FLUSH, finishFlush: BROTLI_OPERATION_FLUSH });
+  const zstd = zstdIn(zlib);
+  if (encoding === 'zstd' && zstd !== undefined) return zstd();
   if (encoding !== 'deflate') return zlib.createGunzip(flush);
   // Detected by the first byte, because some services omit the zlib header.
   return ((first[0] ?? 8) & 15) === 8 ? zlib.createInflate(flush) : zlib.createInflateRaw(flush);

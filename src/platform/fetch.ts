@@ -88,8 +88,13 @@ function isResponse(value: unknown): value is FetchResponse {
   return typeof response?.status === 'number' && response.status >= 200 && typeof response.headers?.get === 'function';
 }
 
+const READ_ALREADY =
+  'No usable response: the body of the Response that the given fetch returned was read already, for example by a cache or a log. Read response.clone() there, and return the response itself.';
+
 /** A given `fetch` may return the same response twice, or one that was already read. */
 function readerOf(response: FetchResponse, request: FailedRequest): BodyReader | undefined {
+  const { bodyUsed, body: given } = response as Partial<Response>;
+  if (bodyUsed || given?.locked) throw new APIConnectionError(READ_ALREADY, { ...READING, retryable: false });
   try {
     const body = response.body as Partial<ReadableStream<Uint8Array>> | null | undefined;
     if (body === null) return undefined;

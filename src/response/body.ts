@@ -6,7 +6,7 @@ import { ResponseTooLargeError } from '../errors/connection.js';
 import { ResponseValidationError } from '../errors/validation.js';
 import type { ByteSource, ResponseHead } from '../platform/engine.js';
 import { checkDepth } from '../validation/json.js';
-import { errorIn } from './error-details.js';
+import { errorIn, stillEncoded } from './error-details.js';
 import type { ServiceResponse } from './service-response.js';
 
 /** The most decoded bytes of one JSON response. */
@@ -96,6 +96,8 @@ export function mediaType(headers: HeaderSource): string | undefined {
 function parseJson(text: string, headers: HeaderSource): unknown {
   const body = tryJson(text);
   if (body !== undefined) return checkDepth(body, text);
+  const encoded = stillEncoded(text, headers);
+  if (encoded !== undefined) throw new ResponseValidationError(encoded, { body: undefined });
   const what = text.trim() === '' ? 'an empty body' : (mediaType(headers) ?? 'unknown type');
   throw new ResponseValidationError(`The response is not JSON (${what}). Check baseURL.`, {
     body: text,

@@ -1,4 +1,5 @@
 import { isObject, ownField } from '../base/objects.js';
+import type { HeaderSource } from '../base/response-info.js';
 import { type APIError, type APIErrorDetails, apiError, isTemporary } from '../errors/api.js';
 import type { Sent } from '../errors/connection.js';
 import { unescaped } from '../errors/echo.js';
@@ -24,7 +25,11 @@ export function errorDetails(response: ServiceResponse, body: unknown, leastWait
   const { call, redactor, description } = context;
   const error = errorObject(body, (text) => redactor.quote(text));
   const sent = sentOf(status, body);
-  const said = error.message ?? messageIn(body, redactor) ?? excerpt(body, status, redactor);
+  const said =
+    error.message ??
+    messageIn(body, redactor) ??
+    (typeof body === 'string' ? stillEncoded(body, headers) : undefined) ??
+    excerpt(body, status, redactor);
   const asked = response.retryAfter(error.retryAfter);
   const retryAfter = leastWait === undefined ? asked : Math.max(asked ?? 0, leastWait);
   const advice =
@@ -125,6 +130,16 @@ export function excerpt(body: unknown, status: number, redactor: Redactor): stri
   const line = text.startsWith(`${status} `) ? text.slice(4) : text; // the message already begins with it
   return line.length > MAX_EXCERPT ? `${line.slice(0, MAX_EXCERPT)}…` : line;
 }
+
+/** What is wrong with a text that is still encoded, because this platform cannot decode it. `undefined` for any other text. */
+export function stillEncoded(text: string, headers: HeaderSource): string | undefined {
+  const [encoding] = /^[\w-]{1,20}/.exec(headers.get('content-encoding')?.trim() ?? '') ?? [];
+  if (encoding === undefined || !NO_TEXT.test(text.slice(0, 1000))) return undefined;
+  return `The response is encoded as ${encoding}, which this platform cannot read. Let the service or the proxy send gzip, or what the request's accept-encoding names.`;
+}
+
+/** Bytes that are not UTF-8, and control characters that no text has. */
+const NO_TEXT = /[\ufffd\0-\x08]/;
 
 /** A 404 that is not the service's own error: `baseURL` is probably wrong. */
 function wrongPath(address: string | undefined): string | undefined {

@@ -7,7 +7,7 @@ import { ContextGatewayError } from '../errors/base.js';
 import { StreamError, StreamTruncatedError } from '../errors/stream.js';
 import { ResponseValidationError } from '../errors/validation.js';
 import { reportsError } from '../response/body.js';
-import { errorDetails, excerpt } from '../response/error-details.js';
+import { errorDetails, excerpt, stillEncoded } from '../response/error-details.js';
 import type { ServiceResponse } from '../response/service-response.js';
 import { checkDepth } from '../validation/json.js';
 import { findIssues, repair } from '../validation/schema-issues.js';
@@ -83,11 +83,14 @@ export class EventChunks<Types extends ExtendedTypes> implements ChunkSource<Typ
   }
 
   endedEarly(): ContextGatewayError {
+    const { head, context } = this.response;
+    const encoded = stillEncoded(this.#events.unread, head.headers);
+    if (encoded !== undefined) return new ResponseValidationError(encoded, { body: undefined });
     const text = this.#events.unread.replace(/^error:/, '').trim();
     const [value] = [tryJson(text)].flat();
     if (isObject(value) && (reportsError(value) || isBareError(value))) return reportedError(value, this.response);
     if (this.#isForeign) return new StreamTruncatedError(`The stream ended too early. ${FOREIGN}`);
-    const said = excerpt(text, this.response.head.status, this.response.context.redactor);
+    const said = excerpt(text, head.status, context.redactor);
     return new StreamTruncatedError(said && `The stream ended too early, with this text in no event: ${said}`);
   }
 

@@ -40,6 +40,16 @@ describe("a user's fetch", () => {
     expect((await failureOf(client.request(GET))).name).toBe('APIConnectionError');
   });
 
+  test.each([
+    ['was read', () => read],
+    ['is locked', () => locked],
+  ])("a response of a user's fetch whose body %s says so, and how to keep it unread", async (_, response) => {
+    const error = await failureOf(clientOf(wrong(response)).request(GET));
+
+    expect(error).toMatchObject({ name: 'APIConnectionError', retryable: false, attempts: [{}] });
+    expect(error.message).toMatch(/was read already, for example by a cache.*response\.clone\(\)/);
+  });
+
   test("a user's fetch that never responds is ended by the timeout of the attempt, and leaves no timer", async () => {
     const fetch = wrong(() => new Promise(() => {}));
     const runtime = watched();
