@@ -1,5 +1,4 @@
 import * as z from 'zod/mini';
-import { isObject } from '../base/objects.js';
 import { type Runtime, systemRuntime } from '../base/runtime.js';
 import {
   ConfigurationError,
@@ -7,17 +6,8 @@ import {
   type ExtendedTypes,
   type GatewayClient,
   type RequestOptions,
-  RequestValidationError,
 } from '../index.js';
-import {
-  booleanOption,
-  findBadOptions,
-  functionOption,
-  isFunction,
-  option,
-  timeOption,
-} from '../validation/options.js';
-import { type AnySchema, findIssues } from '../validation/schema-issues.js';
+import { findBadOptions, functionOption, isFunction, option } from '../validation/options.js';
 import type { CompactionReceipt, ConversationMessage } from './model.js';
 import { formatOf } from './search/dates.js';
 import type { ConversationSearch } from './search/search.js';
@@ -180,56 +170,6 @@ const optionsSchema = /* @__PURE__ */ z.strictObject({
   onCompaction: functionOption,
   onError: functionOption,
 });
-
-const isTemperature = (value: unknown) => typeof value === 'number' && value >= 0 && value <= 2;
-const signal = /* @__PURE__ */ option(
-  (value) => typeof Object(value).aborted === 'boolean',
-  'must be an AbortSignal, such as controller.signal',
-);
-const maxRetries = /* @__PURE__ */ option(
-  (value) => isTokens(value) && (value as number) <= 5,
-  'must be a whole number from 0 to 5',
-);
-
-/** Options of a turn. Checked before its question is stored, and so before the client checks those of its request. */
-export const turnOptionsSchema = /* @__PURE__ */ z.strictObject({
-  signal,
-  timeout: timeOption,
-  deadline: timeOption,
-  background: booleanOption,
-  newest: /* @__PURE__ */ option((value) => value === null || isText(value), 'must be the id of a message, or null'),
-  temperature: /* @__PURE__ */ option(isTemperature, 'must be a number from 0 to 2'),
-  max_tokens: tokens,
-  maxRetries,
-  streamIdleTimeout: timeOption,
-  headers: /* @__PURE__ */ option(isObject, 'must be an object'),
-  idempotencyKey: text,
-});
-
-export const buildOptionsSchema = /* @__PURE__ */ z.strictObject({
-  signal,
-  timeout: timeOption,
-  deadline: timeOption,
-  maxRetries,
-  max_tokens: tokens,
-  messages: /* @__PURE__ */ option(Array.isArray, 'must be an array of { role, content }'),
-  instructions: text,
-});
-
-export const searchOptionsSchema = /* @__PURE__ */ z.strictObject({
-  signal,
-  limit: /* @__PURE__ */ option(isTokens, 'must be a whole number of messages'),
-});
-
-/** Of methods that take nothing else. */
-export const signalOptionsSchema = /* @__PURE__ */ z.strictObject({ signal });
-
-/** @throws {RequestValidationError} that names each bad option of a call, and says what it must be */
-export function checkCallOptions(options: object, schema: AnySchema): void {
-  const issues = findIssues(schema, options);
-  if (issues !== undefined)
-    throw new RequestValidationError(issues.map(({ path, message }) => ({ path: ['options', ...path], message })));
-}
 
 /** Options with defaults. */
 export type CheckedOptions = ConversationOptions & {

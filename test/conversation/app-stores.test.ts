@@ -1,5 +1,11 @@
 import { PGlite } from '@electric-sql/pglite';
-import { type ConversationStore, createConversation, memoryStore, testStore } from 'context-gateway/conversation';
+import {
+  type ConversationStore,
+  createConversation,
+  memoryStore,
+  testStore,
+  wordsOf,
+} from 'context-gateway/conversation';
 import Database from 'libsql';
 import { afterAll, describe, expect, test } from 'vitest';
 import { postgresStore, TABLES } from '../../examples/apps/support-chat/postgres-store.js';
@@ -46,6 +52,54 @@ describe.each(stores)('a store in %s', (name, open) => {
     expect(loaded?.messages.map(({ content }) => content)).toEqual(['When does the ferry leave?', 'At ten.']);
     expect(loaded?.state).toMatchObject({ format: 1, revision: 4 });
   });
+});
+
+describe.each(stores.slice(1))('the words of a store in %s', (_, open) => {
+  const lamp = {
+    id: 'lamp',
+    role: 'user',
+    content: 'The pier gets a red lamp.',
+    createdAt: '2026-05-03T09:00:00.000Z',
+  };
+  const nothing = { newest: 0, ids: [], positions: [] };
+  const words = wordsOf({ content: 'red lamp' });
+
+  test('find no message of another conversation, whatever that says', async () => {
+    const store = await open();
+    const [ours, theirs] = [`ours ${crypto.randomUUID()}`, crypto.randomUUID()];
+    const hex = Buffer.from(ours).toString('hex');
+    await store.append(ours, [lamp], { after: undefined, newest: undefined });
+    const content = `${hex} talk${hex} talk red lamp pier`;
+    await store.append(theirs, [{ ...lamp, content }], { after: undefined, newest: undefined });
+
+    const found = await store.load(ours, { ...nothing, words: [...words, hex, 'talk'] });
+
+    expect(found?.messages.map((row) => row.content)).toEqual([lamp.content]);
+  });
+
+  test('take words of any length and form', async () => {
+    const store = await open();
+    const id = crypto.randomUUID();
+    const content = `${'0123456789abcdef'.repeat(500)} ${'1'.repeat(9000)} "' OR () * ^ - : ; NEAR AND`;
+    await store.append(id, [{ ...lamp, content }], { after: undefined, newest: undefined });
+
+    const found = await store.load(id, { ...nothing, words: wordsOf({ content }) });
+
+    expect(found?.messages).toHaveLength(1);
+  });
+});
+
+test('a store in SQLite goes on after the app deleted the rows of a conversation', async () => {
+  const store = sqliteStore(sqlite);
+  const message = { id: 'a', role: 'user', content: 'A lamp.', createdAt: '2026-05-03T09:00:00.000Z' };
+  await store.append('deleted', [message], { after: undefined, newest: undefined });
+  sqlite.prepare("DELETE FROM messages WHERE conversation = 'deleted'").run();
+
+  await store.append('another', [message], { after: undefined, newest: undefined });
+
+  expect((await store.load('another'))?.messages).toHaveLength(1);
+  const left = 'SELECT count(*) AS rows FROM words WHERE rowid NOT IN (SELECT key FROM messages)';
+  expect(sqlite.prepare(left).get()).toMatchObject({ rows: 0 });
 });
 
 test('a store in PostgreSQL goes on after the app deleted a message in the middle', async () => {

@@ -4,7 +4,7 @@ import { failureOf } from '../helpers/service.js';
 import { partsOf } from './parts.js';
 import { chatWorld, user } from './world.js';
 
-/** 10 tokens and a little more each. With a budget of 400 tokens, a turn wants the newest 20. */
+/** 15 tokens each. With a budget of 400 tokens, a turn wants the newest 26. */
 const remark = (i: number): ConversationMessage => ({
   id: `m${i}`,
   role: i % 2 === 0 ? 'user' : 'assistant',
@@ -38,7 +38,7 @@ test('a turn reads the newest messages, those with its words, and those beside t
   });
   expect(report.recalled.filter(({ match }) => match === 'beside').map(({ position }) => position)).toContain(101);
   expect(world.prompts[0]?.messages.map(({ content }) => content).join()).toContain('The pier gets a red lamp.');
-  expect(read.reduce((sum, rows) => sum + rows)).toBeLessThan(60);
+  expect(read.reduce((sum, rows) => sum + rows)).toBeLessThan(90);
   expect(report.dropped[0]).toMatchObject({ section: 'history', reason: 'budget' });
   expect(report.dropped[0]?.messages).toBeGreaterThan(580);
 });
@@ -77,7 +77,7 @@ test('sends everything as long as it fits, with one load', async () => {
 
 test.each([
   ['that is older than the part', 'm100'],
-  ['with which the part begins', 'm580'],
+  ['with which the part begins', 'm574'],
   ['in the part', 'm590'],
 ])('edits a message %s, and removes only what follows it', async (_, id) => {
   const { open, texts } = longTalk();
@@ -183,6 +183,125 @@ test('counts in a receipt all messages that only the history has', async () => {
   expect(receipts[0]?.onlyInHistory).toBeGreaterThan(20);
 });
 
+test('edits a message in the part when the app has deleted those with which the part began', async () => {
+  const { kept } = longTalk();
+  const rows = (await kept.load('talk'))?.messages ?? [];
+  const gone = new Set(['m574', 'm575', 'm576', 'm577']);
+  const edited: unknown[] = [];
+  const store: ConversationStore = {
+    load: (_, wanted) => {
+      const placed = rows.map((row, position) => ({ ...row, position })).filter(({ id }) => !gone.has(String(id)));
+      if (wanted === undefined) return { messages: placed };
+      const messages = placed.filter(
+        ({ id, position }) => position >= 600 - wanted.newest || wanted.ids.includes(String(id)),
+      );
+      return { messages, count: 600 };
+    },
+    append: (_, __, { after }) => void edited.push(after),
+  };
+
+  await chatWorld().open({ context: undefined, budget: 400, store }).edit('m578', 'Anything else?').final();
+
+  expect(edited).toEqual(['m573']);
+});
+
+test('reads parts of any size: a budget for which a turn wants two thousand messages', async () => {
+  const messages = Array.from({ length: 4000 }, (_, i) => remark(i));
+  messages[7] = { ...remark(7), content: 'The pier gets a red lamp.' };
+  const { open, world, texts } = longTalk({ messages, budget: 50_000 });
+
+  const { report } = await open().send('Which lamp does the pier get?');
+
+  expect(report.recalled[0]?.id).toBe('m7');
+  expect(world.prompts[0]?.messages.length).toBeGreaterThan(200);
+  await open().send([{ ...user('Remark 3990 is about the weather of day 3990.'), id: 'm3990' }]);
+  expect((await texts()).length).toBe(4003);
+});
+
+test('a row in a part that is no message fails the turn, and nothing else', async () => {
+  const messages = Array.from({ length: 4000 }, (_, i) => remark(i));
+  const { store } = partsOf({
+    ...memoryStore(),
+    load: () => ({ messages: messages.map((one, i) => (i === 3998 ? { ...one, role: 'system' } : one)) }),
+  });
+
+  const talk = chatWorld().open({ context: undefined, budget: 50_000, store });
+
+  expect(await failureOf(talk.send('And?'))).toMatchObject({ name: 'ConfigurationError' });
+});
+
+test('calls at once on one object do not change what another has loaded', async () => {
+  const { open, kept } = longTalk();
+  for (let i = 0; i < 20; i += 1) {
+    const talk = open();
+    const searches = Array.from({ length: i % 5 }, () => talk.search('weather'));
+
+    const [fork] = await Promise.all([talk.fork('m590'), ...searches, talk.search('lamp')]);
+
+    expect((await kept.load(fork.id))?.messages).toHaveLength(591);
+  }
+});
+
+test('begins with the same bytes although the whole part is short', async () => {
+  const messages = Array.from({ length: 900 }, (_, i) => ({ ...remark(i), content: `${i}.` }));
+  const { open, world } = longTalk({ messages, budget: 8000 });
+  for (let i = 0; i < 6; i += 1) await open().send(`And ${i}?`);
+
+  const starts = world.prompts.map((prompt) => prompt.messages[0]);
+
+  expect(new Set(starts.map((one) => one?.content)).size).toBe(1);
+  expect(starts[0]?.role).toBe('user');
+});
+
+test.each([
+  ['a word with digits at its end', 'The covid19 rules of the ferry.', 'What about covid?', {}],
+  [
+    'a month that begins earlier for the user',
+    'The ferry was late.',
+    'What did I say in April?',
+    { createdAt: '2026-05-01T03:30:00.000Z' },
+  ],
+  [
+    'a weekday that ends later for the user',
+    'The ferry was late.',
+    'What was on Sunday?',
+    { createdAt: '2026-05-04T03:30:00.000Z' },
+  ],
+])('finds %s as with all messages', async (_, content, question, more) => {
+  const messages = [
+    { ...remark(0), content, ...more },
+    ...Array.from({ length: 300 }, (_, i) => ({ ...remark(i + 1), createdAt: '2026-06-09T12:00:00.000Z' })),
+  ];
+  const { kept, world } = longTalk({ messages });
+  const recalled = async (store: ConversationStore) =>
+    (
+      await world
+        .open({ context: undefined, budget: 400, store, timeZone: 'America/Los_Angeles' })
+        .buildMessages(question)
+    ).report.recalled.map(({ text }) => text);
+
+  expect(await recalled(partsOf(kept).store)).toContain(content);
+  expect(await recalled(kept)).toContain(content);
+});
+
+test('takes a load without count for all messages, whatever their position says', async () => {
+  const { kept, world } = longTalk();
+  const { store } = partsOf(kept);
+  const load: ConversationStore['load'] = async (id, wanted) => {
+    const loaded = await store.load(id, wanted?.newest ? wanted : undefined);
+    return {
+      ...loaded,
+      messages: (loaded?.messages ?? []).map((row, at) => (wanted?.newest ? row : { ...row, position: at + 1000 })),
+    };
+  };
+
+  const { report } = await world
+    .open({ context: undefined, budget: 400, store: { ...store, load } })
+    .buildMessages('Which lamp does the pier get?');
+
+  expect(report.recalled[0]).toMatchObject({ id: 'm100', position: 100 });
+});
+
 test.each([
   ['no positions', { messages: [remark(0), remark(1)], count: 9 }],
   [
@@ -196,6 +315,7 @@ test.each([
     },
   ],
   ['a position above the count', { messages: [{ ...remark(0), position: 9 }], count: 9 }],
+  ['a position between two', { messages: [{ ...remark(0), position: 0.5 }], count: 9 }],
 ])('a part with %s is an error that says what is missing', async (_, part) => {
   const store = { load: () => part };
 

@@ -118,7 +118,11 @@ test.each([
   [{ background: 'yes' as never }, 'options.background: must be true or false'],
   [{ newest: 5 as never }, 'options.newest: must be the id of a message, or null'],
   [{ temperature: 3 }, 'options.temperature: must be a number from 0 to 2'],
-  [{ headers: 'x' as never }, 'options.headers: must be an object'],
+  [{ headers: 'x' as never }, 'headers: must be a plain object'],
+  [{ headers: { authorization: 'x' } }, 'headers.authorization: is the header of the credential'],
+  [{ idempotencyKey: ' ' }, 'options.idempotencyKey: must be a non-empty string'],
+  [{ max_tokens: 0 }, 'options.max_tokens: must be a whole number of tokens, at least 1'],
+  [{ signal: { aborted: false } as AbortSignal }, 'options.signal: must be an AbortSignal'],
   [{ maxTokens: 5 } as object, 'options.maxTokens: is unknown; did you mean max_tokens?'],
   [{ instructions: 'Be short.' } as object, 'options.instructions: is unknown; expected one of'],
 ])('the options %j of a turn are refused before anything is stored', async (options, says) => {

@@ -36,7 +36,8 @@ const PART = `
     UNION SELECT position FROM messages WHERE conversation = $1 AND (position >= $2 OR id = ANY($4::text[]))
     UNION SELECT unnest($5::integer[])
   )
-  SELECT position, message FROM messages JOIN wanted USING (position) WHERE conversation = $1 ORDER BY position
+  SELECT position, message FROM messages JOIN wanted USING (position)
+  WHERE conversation = $1 AND position < $6 ORDER BY position
 `;
 
 type Row = { position: number; message: StoredMessage };
@@ -60,7 +61,7 @@ export function postgresStore(db: Database): Required<ConversationStore> {
       }
       const count = 1 + ((await newestOf(conversation))?.position ?? -1);
       const { newest, words, ids, positions } = wanted;
-      const { rows } = await db.query(PART, [conversation, count - newest, words, ids, positions]);
+      const { rows } = await db.query(PART, [conversation, count - newest, words, ids, positions, count]);
       return { messages: (rows as Row[]).map(({ position, message }) => ({ ...message, position })), state, count };
     },
     append: (conversation, turn, { after, newest }) =>

@@ -152,7 +152,7 @@ export class ContextActions {
 
   /** Here and at the service, which may not have a message that the app stores. */
   async #mark(how: 'exclude' | 'include', messageId: string, options?: RequestOptions): Promise<void> {
-    const isStored = (): boolean => this.#session.messages.some(({ id }) => id === messageId);
+    const isStored = (): boolean => this.#session.newest.messages.some(({ id }) => id === messageId);
     const mark = async (): Promise<void> => {
       await this.#options.context?.[how](this.id, messageId, options).catch((error: unknown) => {
         if (!NotFoundError.is(error) || !isStored()) throw error;

@@ -17,13 +17,16 @@ export function checkLoaded(loaded: unknown): StoredConversation {
 function countOf(messages: readonly StoredRow[], count: unknown): number | undefined {
   if (count === undefined || count === null) return undefined;
   const all = Number(count);
+  if (!Number.isSafeInteger(all) || all < 0)
+    throw new ConfigurationError('store.load must return, as count, how many messages the conversation has.');
   let before = -1;
   for (const { position } of messages) {
-    if (!(Number(position) > before && Number(position) < all))
+    const at = Number(position);
+    if (!Number.isInteger(at) || at <= before || at >= all)
       throw new ConfigurationError(
         'store.load must return, with count, the position of each message: whole numbers below count that rise.',
       );
-    before = Number(position);
+    before = at;
   }
   return all;
 }

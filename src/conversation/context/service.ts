@@ -123,7 +123,8 @@ export class ServiceContext {
   /** Asks the service. */
   async read(options: RequestOptions): Promise<{ snapshot: Snapshot; memory: readonly UserMemoryItem[] }> {
     const generation = this.#generation;
-    const messages = this.#session.older + this.#session.messages.length;
+    const { newest } = this.#session;
+    const messages = newest.older + newest.messages.length;
     const [context, memory] = await Promise.all([
       this.client.retrieve(this.#session.id, options),
       this.#readMemory(options),
@@ -197,7 +198,8 @@ export class ServiceContext {
 
   /** Tokens of the context, with the messages since it was read. */
   #tokensNow({ metadata, messages }: Snapshot): number {
-    const since = this.#session.messages.slice(Math.max(0, messages - this.#session.older));
+    const { newest } = this.#session;
+    const since = newest.messages.slice(Math.max(0, messages - newest.older));
     return metadata.compressedTokens + messageTokens(since, this.#session.counter.count);
   }
 

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { pauses } from '../../base/pauses.js';
 import { isRequestBound, type Runtime } from '../../base/runtime.js';
 import { APIAbortError, ConfigurationError, type RequestOptions } from '../../index.js';
-import { badInput, timeOf } from '../messages.js';
+import { timeOf } from '../messages.js';
 import type { ConversationMessage, StoredMessage } from '../model.js';
 import type { TokenCounter } from '../prompt/tokens.js';
 import { type Archive, archiveOf } from '../search/archive.js';
@@ -32,25 +32,24 @@ const NEW_STATE: ConversationState = {
   excluded: [],
 };
 
+/** Messages that other processes may have stored after those of a turn. */
+const BESIDE = 50;
 const NOTHING: WantedMessages = { newest: 0, words: [], ids: [], positions: [] };
 
 /** What is loaded of a conversation, and what must be stored. */
-export class Session implements Newest {
-  /** All messages, or the newest, as they were loaded or stored last. */
-  messages: readonly ConversationMessage[] = [];
-  /** How many messages of the conversation are older than these. */
-  older = 0;
+export class Session {
+  /** What was loaded or stored last. A turn keeps what it has loaded, because other calls load, too. */
+  newest: Newest = { messages: [], older: 0 };
   #state: ConversationState = NEW_STATE;
   /** What the store returned last, and the messages made of it. */
-  #rows: readonly unknown[] = [];
-  #loaded: readonly ConversationMessage[] = [];
+  #known: { rows: readonly unknown[]; messages: readonly ConversationMessage[] } = { rows: [], messages: [] };
   #lastSave: Promise<void> = Promise.resolve();
 
   constructor(
     readonly id: string,
     private readonly store: ConversationStore,
     /** How many of the newest messages a turn needs. */
-    private readonly newest: number,
+    private readonly needed: number,
     readonly counter: TokenCounter,
     private readonly runtime: Runtime,
     private readonly onError: (error: unknown) => void,
@@ -71,35 +70,35 @@ export class Session implements Newest {
   }
 
   /** Loads all messages. */
-  async load(timeouts: TurnTimeouts): Promise<void> {
-    await this.#take(await this.#read(this.id, timeouts));
+  async load(timeouts: TurnTimeouts): Promise<Newest> {
+    return this.#take(await this.#read(this.id, timeouts));
   }
 
   /**
    * Loads the newest messages, if the store can return a part. All, if one with these ids is older, so that what the turn knows of it
    * and of what follows it is complete.
    */
-  async loadNewest(timeouts: TurnTimeouts, ids: readonly (string | undefined)[] = []): Promise<void> {
+  async loadNewest(timeouts: TurnTimeouts, ids: readonly (string | undefined)[] = []): Promise<Newest> {
     const known = ids.filter((id) => id !== undefined);
-    const part = await this.#read(this.id, timeouts, { newest: this.newest, ids: known });
-    const first = (part.count ?? 0) - this.newest;
+    const part = await this.#read(this.id, timeouts, { newest: this.needed, ids: known });
+    const first = (part.count ?? 0) - this.needed;
     if (first <= 0) return this.#take(part);
-    const isOlder = ({ id, position }: StoredRow): boolean => Number(position) <= first && known.includes(String(id));
-    if (part.messages.some(isOlder)) return this.load(timeouts);
-    this.#take({ ...part, messages: part.messages.filter(({ position }) => Number(position) >= first) }, first);
+    const isKnown = ({ id }: StoredRow): boolean => known.includes(String(id));
+    const messages = part.messages.filter(({ position }) => Number(position) >= first);
+    const older = part.messages.slice(0, part.messages.length - messages.length);
+    // What the first one follows is not known either.
+    if ([...older, ...messages.slice(0, 1)].some(isKnown)) return this.load(timeouts);
+    return this.#take({ ...part, messages }, first);
   }
 
-  async #take({ messages, state }: StoredConversation, older = 0): Promise<void> {
-    // Copied, because the store may change its array while a turn is made of these messages.
-    const rows = [...messages];
-    const loaded = await this.#messagesFrom(rows);
-    this.older = older;
-    [this.#rows, this.#loaded] = [rows, loaded];
+  async #take({ messages: rows, state }: StoredConversation, older = 0): Promise<Newest> {
+    const loaded = await this.#messagesFrom([...rows]); // copied, because the store may change its array meanwhile
     if (state && this.#isValid(state) && state.revision > this.#state.revision) {
       this.#state = state;
       this.counter.calibration = state.calibration;
     }
-    this.messages = this.marked(this.#loaded);
+    this.newest = { messages: this.marked(loaded), older };
+    return this.newest;
   }
 
   /** With `wanted`, the store may return a part. */
@@ -110,21 +109,22 @@ export class Session implements Newest {
 
   /** Checks rows, of which there may be very many. Those of the last time are known. */
   async #messagesFrom(rows: readonly StoredRow[]): Promise<ConversationMessage[]> {
-    const known = [this.#rows, this.#loaded] as const;
+    const known = this.#known;
     const messages: ConversationMessage[] = [];
     const pause = pauses();
     for (const [at, row] of rows.entries()) {
       if (at % 500 === 499) await pause();
-      messages.push((row === known[0][at] ? known[1][at] : undefined) ?? messageFrom(row, at));
+      messages.push((row === known.rows[at] ? known.messages[at] : undefined) ?? messageFrom(row, at));
     }
+    this.#known = { rows, messages };
     return messages;
   }
 
   /** All messages, for what is no turn. */
   async everyMessage(timeouts: TurnTimeouts): Promise<readonly ConversationMessage[]> {
-    if (this.older === 0) return this.messages;
+    if (this.newest.older === 0) return this.newest.messages;
     const { messages } = await this.#read(this.id, timeouts);
-    return this.marked(await this.#messagesFrom(messages));
+    return this.marked(await this.#messagesFrom([...messages]));
   }
 
   /** The messages of which a search loads those that it needs. */
@@ -135,9 +135,11 @@ export class Session implements Newest {
       const missing = positions.filter((position) => messages[position] === undefined);
       if (words.length + ids.length + missing.length === 0) return;
       const part = await this.#read(this.id, timeouts, { words, ids, positions: missing });
-      const found = this.marked(part.messages.map(messageFrom));
-      for (const [at, { position = at }] of part.messages.entries())
-        if (Number(position) < older) messages[Number(position)] = found[at];
+      const found = this.marked(await this.#messagesFrom([...part.messages]));
+      for (const [at, row] of part.messages.entries()) {
+        const position = part.count === undefined ? at : Number(row.position);
+        if (position < older) messages[position] = found[at];
+      }
     };
     return { messages, load };
   }
@@ -171,11 +173,12 @@ export class Session implements Newest {
    * @throws {ConversationStoreError} when that fails, with a `cause`, or takes too long, without one. Nothing was removed
    * then, unless the response of the store was lost.
    */
-  async append(turn: readonly StoredMessage[], spot: Spot, timeouts: TurnTimeouts): Promise<string[]> {
+  async append(turn: readonly StoredMessage[], spot: Spot, older: number, timeouts: TurnTimeouts): Promise<string[]> {
     const ids = await this.#insert(this.id, turn, spot, timeouts);
     if (!this.isStored) return ids; // the app stores its turns
     this.forget(ids, spot.removed);
-    this.messages = [...spot.kept, ...turn.map((message, at) => ({ ...message, id: ids[at] ?? message.id }))];
+    const added = turn.map((message, at) => ({ ...message, id: ids[at] ?? message.id }));
+    this.newest = { messages: [...spot.kept, ...added], older };
     return ids;
   }
 
@@ -210,7 +213,8 @@ export class Session implements Newest {
     if (!Array.isArray(given)) return messages.map(({ id }) => id);
     if (given.every((id) => typeof id === 'string')) return messages.map(({ id }, at) => given[at] ?? id);
     // Numbers may be ids, or something else that the database returned, so the ids are looked up.
-    const rows = await this.#read(conversationId, timeouts).catch(() => ({ messages: [] }));
+    const wanted = { newest: messages.length + BESIDE };
+    const rows = await this.#read(conversationId, timeouts, wanted).catch(() => ({ messages: [] }));
     const found = findStored(messages, rows.messages.map(messageFrom)).map((row) => row?.id);
     const ids = found.every((id) => id !== undefined) ? found : textsOf(given, messages.length);
     return ids ?? messages.map(({ id }) => id);
@@ -246,18 +250,8 @@ export class Session implements Newest {
   exclude(messageId: string, excluded: boolean): void {
     const others = this.#state.excluded.filter((id) => id !== messageId);
     this.set({ excluded: excluded ? [...others, messageId] : others });
-    const messages = this.messages.filter(({ id }) => id === messageId);
+    const messages = this.newest.messages.filter(({ id }) => id === messageId);
     if (excluded) this.set({ lost: forgetMessages(this.#state.lost, messages) });
-  }
-
-  /** The position of a message. @throws {RequestValidationError} */
-  find(messageId: string): number {
-    const { messages } = this;
-    const at = messages.findIndex(({ id }) => id === messageId);
-    if (at >= 0) return at;
-    if (messages.some(({ id }) => id === undefined))
-      throw new ConfigurationError('store.load must return the id of each message, to find one by its id.');
-    throw badInput('messageId', 'must be the id of a message of this conversation');
   }
 
   /** @throws {ConfigurationError} when the store keeps no messages, so that none can be replaced */

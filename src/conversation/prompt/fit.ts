@@ -163,7 +163,9 @@ export class PromptLayout {
     const { history, previous, tail: hasTail } = this.#params;
     const [tail, context] = [this.#tail, this.#context];
     if (hasTail === false) return context.within(base / 2, history.length);
-    const start = tail.find(previous);
+    const found = tail.find(previous);
+    // A part of a conversation moves with each turn: it must not begin where the part does.
+    const start = found > 0 || this.#older === 0 ? found : tail.startOfTurn(Math.ceil(history.length / 4));
     const newest = tail.tokens(start, base);
     const alone = context.within(SHARES.contextAlone * base, start);
     const isAll = this.#older + start === 0;

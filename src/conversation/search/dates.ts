@@ -17,13 +17,17 @@ function dayTerm(month: number, day: number): string {
   return `month${month}day${day}`;
 }
 
-/** The days before and after a day, by their terms. */
+/** The terms of the days that begin or end what a term names, in another time zone: those beside a day, a month or a weekday. */
 export function daysBeside(term: string): string[] {
-  const [, month, day] = /^month(\d+)day(\d+)$/.exec(term) ?? [];
+  const weekday = /^weekday(\d)$/.exec(term)?.[1];
+  if (weekday !== undefined) return [6, 8].map((offset) => `weekday${(Number(weekday) + offset) % 7}`);
+  const [, month, day] = /^month(\d+)(?:day(\d+))?$/.exec(term) ?? [];
   if (month === undefined) return [];
-  const time = (offset: number): string =>
-    new Date(Date.UTC(2024, Number(month) - 1, Number(day) + offset)).toISOString();
-  return [-1, 1].map((offset) => dateTerms(time(offset))[0] ?? '');
+  const termOf = (at: number, of: number): string => dateTerms(new Date(Date.UTC(2024, at, of)).toISOString())[0] ?? '';
+  const at = Number(month) - 1;
+  return day === undefined
+    ? [termOf(at, 0), termOf(at + 1, 1)]
+    : [termOf(at, Number(day) - 1), termOf(at, Number(day) + 1)];
 }
 
 /** The day of a time in ISO 8601, as it is written: with an offset, the day there. */

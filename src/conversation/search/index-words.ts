@@ -1,8 +1,8 @@
 import { wellFormed } from '../messages.js';
 import type { ConversationMessage } from '../model.js';
 import { datesIn, dateTerms, daysBeside, localTime, localTimeOf } from './dates.js';
-import { type Query, wordsOfQuery } from './rank.js';
-import { beginningOf, wordsIn } from './words.js';
+import { mayNeedPrevious, type Query, wordsOfQuery } from './rank.js';
+import { BEGINNING, beginningOf, wordsIn } from './words.js';
 
 /**
  * Returns the words by which a message is found: those of its text and of its `name`, in lower case, without accents and endings,
@@ -18,7 +18,12 @@ import { beginningOf, wordsIn } from './words.js';
 export function wordsOf(message: Pick<ConversationMessage, 'content' | 'name' | 'createdAt'>): string[] {
   const { content, name = '' } = message;
   const time = localTimeOf(message);
-  return indexed([...wordsIn(content), ...wordsIn(name ?? '')], time === undefined ? [] : dateTerms(time));
+  const words = [...wordsIn(content), ...wordsIn(name ?? '')];
+  // A word with a digit is also found by its letters: "covid19" by "covid".
+  return indexed(
+    words.flatMap((word) => [word, word.slice(0, BEGINNING)]),
+    time === undefined ? [] : dateTerms(time),
+  );
 }
 
 /** The words of a query, as `wordsOf` has them. */
@@ -27,7 +32,7 @@ export function wantedWords({ text, previous = [], now, timeZone }: Query): stri
   const dates = [...datesIn(text, localTime(now, timeZone)).keys()];
   // Words are indexed with the days of UTC, where those of the user begin earlier or end later.
   const days = timeZone === undefined ? [] : dates.flatMap(daysBeside);
-  const before = asked.size + dates.length < 2 ? wordsOfQuery(previous) : [];
+  const before = mayNeedPrevious(asked) ? wordsOfQuery(previous) : [];
   return indexed([...asked, ...before], [...dates, ...days]);
 }
 

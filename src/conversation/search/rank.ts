@@ -45,7 +45,7 @@ export function* rankMessages(messages: Loaded, query: Query): InSlices<Ranking>
   const rare = words.filter(({ list }) => list.length <= Math.max(3, passages.length / 4)).length;
   if (rare === 0 && dates.length === 0) return { best: [], coverage: 0 };
   const terms = [...words, ...dates];
-  if (rare < 2) {
+  if (rare < 2 && mayNeedPrevious(asked)) {
     const before = new Set([...wordsOfQuery(previous)].filter((word) => !asked.has(word)));
     const lists = [...(yield* passages.holdersOf(before)).words.values()];
     const weightOf = (all: readonly Term[]): number =>
@@ -66,6 +66,13 @@ export function* rankMessages(messages: Loaded, query: Query): InSlices<Ranking>
   }
   return { best: bestOf(passages.positions, { scores, isAsked, limit }), coverage: Math.min(1, best / (all || 1)) };
 }
+
+/** Whether a query has so few words that it may refer to the messages before it. */
+export function mayNeedPrevious(asked: ReadonlySet<string>): boolean {
+  return asked.size <= FEW;
+}
+
+const FEW = 2;
 
 /** The different words of texts: of a pasted document, only the longest, which few messages have. */
 export function wordsOfQuery(texts: readonly string[]): ReadonlySet<string> {

@@ -72,9 +72,12 @@ function isInWord(text: string, at: number): boolean {
 /** Letters of an unknown word by which it is looked for. */
 export const BEGINNING = 5;
 
+/** Of a longer number, or a key, so many characters suffice: an index of a database takes no words of any length. */
+const LONGEST = 40;
+
 /** The beginning of a word, by which words with other endings are found. Numbers have none. */
 export function beginningOf(word: string): string {
-  return /\d/.test(word) ? word : word.slice(0, BEGINNING);
+  return word.slice(0, /\d/.test(word) ? LONGEST : BEGINNING);
 }
 
 function unaccented(text: string): string {

@@ -1,5 +1,6 @@
 import type { ChatMessage, RequestOptions } from '../../index.js';
 import type { Background } from '../background.js';
+import { checkCallOptions, searchOptionsSchema, signalOptionsSchema } from '../call-options.js';
 import { ContextActions } from '../context/actions.js';
 import type { Session } from '../context/session.js';
 import { badInput, messagesOf } from '../messages.js';
@@ -8,15 +9,13 @@ import {
   type BuildOptions,
   type CheckedOptions,
   type ConversationOptions,
-  checkCallOptions,
   checkOptions,
   type SearchOptions,
-  searchOptionsSchema,
-  signalOptionsSchema,
   type TurnInput,
   type TurnOptions,
 } from '../options.js';
 import { excerptOf } from '../search/passages.js';
+import { positionOf } from './place.js';
 import { type Ask, Turns } from './turn.js';
 
 /**
@@ -139,8 +138,8 @@ export class Conversation extends ContextActions {
    */
   async fork(messageId: string): Promise<Conversation> {
     const timeouts = this.#session.timeouts();
-    await this.#session.load(timeouts);
-    const copied = this.#session.messages.slice(0, this.#session.find(messageId) + 1);
+    const { messages } = await this.#session.load(timeouts);
+    const copied = messages.slice(0, positionOf(messageId, messages) + 1);
     const conversationId = crypto.randomUUID();
     const store = await this.#session.copy(conversationId, copied, timeouts);
     return new Conversation({ ...this.#options, conversationId, context: undefined, store });
@@ -159,8 +158,7 @@ export class Conversation extends ContextActions {
     checkCallOptions(options, searchOptionsSchema);
     const { limit = 10, signal } = options;
     const timeouts = this.#session.timeouts({ signal });
-    await this.#session.loadNewest(timeouts);
-    const archive = this.#session.archive(this.#session, timeouts);
+    const archive = this.#session.archive(await this.#session.loadNewest(timeouts), timeouts);
     const found = await this.#turns.prompts.searcher.search(query, limit, archive, timeouts);
     return found.slice(0, limit).map((one) => ({ ...one, text: excerptOf(one.text, query, EXCERPT) }));
   }
@@ -198,12 +196,11 @@ export class Conversation extends ContextActions {
     checkCallOptions(options, signalOptionsSchema);
     const input = messagesOf(question);
     const timeouts = this.#session.timeouts(options);
-    await this.#session.loadNewest(timeouts);
-    const { messages, older } = this.#session;
+    const all = await this.#session.loadNewest(timeouts);
     const params = {
       input,
-      messages,
-      all: { messages, older },
+      messages: all.messages,
+      all,
       most: Math.floor(this.#options.budget / 2),
       tail: false,
     } as const;

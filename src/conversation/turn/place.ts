@@ -60,6 +60,15 @@ export function placeOfAnother(messages: readonly ConversationMessage[]): Place<
   return { ...again, kind: 'regenerate', hasReply: spotOf(again, messages).removed.length > 0 };
 }
 
+/** The position of a message. @throws {RequestValidationError} */
+export function positionOf(messageId: string, messages: readonly ConversationMessage[]): number {
+  const at = messages.findIndex(({ id }) => id === messageId);
+  if (at >= 0) return at;
+  if (messages.some(({ id }) => id === undefined))
+    throw new ConfigurationError('store.load must return the id of each message, to find one by its id.');
+  throw badInput('messageId', 'must be the id of a message of this conversation');
+}
+
 /** The messages before the input, which its prompt may contain. */
 export function historyOf(
   place: Place<ConversationMessage>,

@@ -1,12 +1,13 @@
 import { pauses } from '../../base/pauses.js';
 import { ConfigurationError } from '../../index.js';
 import type { Background } from '../background.js';
+import { buildOptionsSchema, checkCallOptions } from '../call-options.js';
 import { messageOf } from '../context/rows.js';
 import type { CurrentContext, ServiceContext } from '../context/service.js';
 import type { Newest, Session } from '../context/session.js';
 import { badInput } from '../messages.js';
 import type { BuiltPrompt, ConversationMessage } from '../model.js';
-import { type BuildOptions, buildOptionsSchema, type CheckedOptions, checkCallOptions } from '../options.js';
+import type { BuildOptions, CheckedOptions } from '../options.js';
 import { PromptLayout } from '../prompt/fit.js';
 import { MAX_HITS, Searcher } from '../search/search.js';
 import type { TurnTimeouts } from '../turn-timeouts.js';
@@ -42,10 +43,9 @@ export class Prompts {
   async forInput(input: readonly ConversationMessage[], options: BuildOptions): Promise<BuiltPrompt> {
     checkCallOptions(options, buildOptionsSchema);
     const timeouts = this.session.timeouts(options);
-    await this.session.loadNewest(timeouts, options.messages ? [] : input.map(({ id }) => id));
+    const seen = await this.session.loadNewest(timeouts, options.messages ? [] : input.map(({ id }) => id));
     const passed = options.messages && this.session.marked(messagesFrom(options.messages));
-    const { messages, older } = this.session;
-    const all = passed === undefined ? { messages, older } : { messages: passed, older: 0 };
+    const all = passed === undefined ? seen : { messages: passed, older: 0 };
     const place = placeOf(input, all.messages, { mayEdit: true });
     const prompt = await this.build(paramsOf(place, all), options, timeouts);
     if (passed !== undefined) this.#warnOfLeftOut(prompt);

@@ -30,12 +30,11 @@ export class TurnStorage {
   ) {}
 
   /** A turn with what is stored now, when ids and times are given to its input. */
-  begin(place: Place<ConversationMessage>, replyId: string | undefined): BegunTurn {
-    const { messages, older } = this.session;
-    if (this.session.isStored) checkIds(spotOf(place, messages));
+  begin(place: Place<ConversationMessage>, seen: Newest, replyId: string | undefined): BegunTurn {
+    if (this.session.isStored) checkIds(spotOf(place, seen.messages));
     const input = stored(this.runtime, place.input);
     const made = new Set(input.filter((_, at) => place.input[at]?.id === undefined).map(({ id }) => id));
-    return { place: { ...place, input }, seen: { messages, older }, made, replyId, question: [] };
+    return { place: { ...place, input }, seen, made, replyId, question: [] };
   }
 
   /** Stores new messages of the user before they are sent. What replaces others is stored with its reply. */
@@ -74,25 +73,25 @@ export class TurnStorage {
 
   /** Stores messages in their place. When another process has changed the conversation, `afterConflict` decides. */
   async #append(
-    { place, seen: { messages: seen }, made }: BegunTurn,
+    { place, seen: { messages: seen, older }, made }: BegunTurn,
     added: readonly StoredMessage[],
     timeouts: TurnTimeouts,
   ): Promise<Pick<Spot, 'removed'> & { messages: StoredMessage[] }> {
-    let spot = spotOf(place, seen);
+    let [spot, before] = [spotOf(place, seen), older];
     let ids: readonly (string | undefined)[] = [];
     for (let places = PLACES; ; places -= 1) {
       const missing = added.filter((_, at) => ids[at] === undefined);
       try {
-        const given = (await this.session.append(missing, spot, timeouts)).values();
+        const given = (await this.session.append(missing, spot, before, timeouts)).values();
         const all = added.map((message, at) => ({ ...message, id: ids[at] ?? String(given.next().value) }));
         return { messages: all, removed: spot.removed };
       } catch (error) {
         const isConflict = ConversationConflictError.is(error);
         if (!isConflict && Object(error).cause === undefined) throw error; // too late: it may still be on its way
-        await this.session.loadNewest(timeouts, idsOf(place, added)).catch(() => {
+        const loaded = await this.session.loadNewest(timeouts, idsOf(place, added)).catch(() => {
           throw error; // which gets the reply
         });
-        const now = this.session.messages;
+        const now = loaded.messages;
         const after = afterConflict(place, added, { seen, now, made, isConflict });
         if (after.next === 'done') {
           const texts = new Map(now.map(({ id, content }) => [id, content]));
@@ -102,7 +101,7 @@ export class TurnStorage {
         }
         if (!isConflict || after.next === 'conflict' || places === 0) throw error;
         ids = after.ids;
-        spot = spotOf(place, now);
+        [spot, before] = [spotOf(place, now), loaded.older];
       }
     }
   }

@@ -8,24 +8,19 @@ import {
   type StreamedChatCompletion,
 } from '../../index.js';
 import { Background } from '../background.js';
+import { checkTurnOptions } from '../call-options.js';
 import { ServiceContext } from '../context/service.js';
 import { Session } from '../context/session.js';
 import { badInput, messagesOf } from '../messages.js';
 import type { BuiltPrompt, ConversationMessage, RecordedReply, SentPrompt } from '../model.js';
-import {
-  type CheckedOptions,
-  checkCallOptions,
-  type TurnInput,
-  type TurnOptions,
-  turnOptionsSchema,
-} from '../options.js';
+import type { CheckedOptions, TurnInput, TurnOptions } from '../options.js';
 import { ContextBudgetError } from '../prompt/budget-error.js';
 import { estimateTokens } from '../prompt/estimate.js';
 import { messageTokens, TokenCounter } from '../prompt/tokens.js';
 import { type ConversationStore, memoryStore } from '../store.js';
 import { TurnTimeouts } from '../turn-timeouts.js';
 import { TurnOrder } from './order.js';
-import { checkNewest, isRecorded, type Place, placeOf, placeOfAnother, questionIn } from './place.js';
+import { checkNewest, isRecorded, type Place, placeOf, placeOfAnother, positionOf, questionIn } from './place.js';
 import { Prompts, paramsOf } from './prompts.js';
 import { Reply, type StartedTurn, type TurnEnd } from './reply.js';
 import { type BegunTurn, TurnStorage } from './storage.js';
@@ -65,9 +60,10 @@ export class Turns {
     this.prompts = new Prompts(options, this.session, this.service, this.background);
   }
 
-  reply(ask: Ask, { background, ...options }: TurnOptions, stream = true): Reply {
+  reply(ask: Ask, given: TurnOptions | null, stream = true): Reply {
+    const { background, ...options } = given ?? {};
     const start = (reply: Reply): StartedTurn => {
-      checkCallOptions({ ...options, background }, turnOptionsSchema);
+      checkTurnOptions({ ...options, background });
       const timeouts = new TurnTimeouts(this.options.runtime, options, () => void reply.readOn());
       return { timeouts, pieces: this.#turn(ask, { ...options, stream }, reply, timeouts) };
     };
@@ -81,12 +77,12 @@ export class Turns {
     try {
       await before; // also after `close`
       await timeouts.storing(STORING.reply, async () => {
-        await this.session.loadNewest(timeouts, [...input.map(({ id }) => id), reply?.id]);
-        const { messages } = this.session;
+        const seen = await this.session.loadNewest(timeouts, [...input.map(({ id }) => id), reply?.id]);
+        const { messages } = seen;
         const found = placeOf(input, messages, { mayEdit: reply !== undefined });
         const place = found.kind === 'new' ? ({ ...found, kind: 'recorded' } as const) : found;
         if (isRecorded(place, reply, messages)) return;
-        const begun = await this.#storage.storeInput(this.#storage.begin(place, reply?.id), timeouts);
+        const begun = await this.#storage.storeInput(this.#storage.begin(place, seen, reply?.id), timeouts);
         if (reply === undefined) return;
         await this.#storeReply(begun, reply, timeouts);
         await this.compactWhenDue(timeouts);
@@ -115,10 +111,12 @@ export class Turns {
     let ended: TurnEnd | undefined;
     try {
       await waited(turns.before, timeouts);
-      await this.session.loadNewest(timeouts, ask.how === 'edit' ? [ask.messageId] : input.map(({ id }) => id));
-      if (ask.how === 'regenerate' && questionIn(this.session.messages) === undefined)
-        await this.session.load(timeouts);
-      const place = this.#placeOf(ask, input);
+      let seen = await this.session.loadNewest(
+        timeouts,
+        ask.how === 'edit' ? [ask.messageId] : input.map(({ id }) => id),
+      );
+      if (ask.how === 'regenerate' && questionIn(seen.messages) === undefined) seen = await this.session.load(timeouts);
+      const place = this.#placeOf(ask, input, seen.messages);
       const turn = await turns.same;
       if (turn !== undefined && (place.kind === 'again' || !this.session.isStored)) {
         reply.report = turn.report;
@@ -126,8 +124,8 @@ export class Turns {
         ended = { turn };
         return ended;
       }
-      checkNewest(newest, place, this.session.messages);
-      const begun = this.#storage.begin(place, reply.id); // dated now, not when the reply ends
+      checkNewest(newest, place, seen.messages);
+      const begun = this.#storage.begin(place, seen, reply.id); // dated now, not when the reply ends
       const built = await this.prompts.build(paramsOf(begun.place, begun.seen), options, timeouts);
       timeouts.throwIfAborted(); // a turn that was stopped before stores nothing, nor does one whose prompt does not fit
       const store = () => this.#storage.storeInput(begun, timeouts);
@@ -159,12 +157,15 @@ export class Turns {
     }
   }
 
-  #placeOf(ask: Ask, input: readonly ConversationMessage[]): Place<ConversationMessage> {
-    const { messages } = this.session;
+  #placeOf(
+    ask: Ask,
+    input: readonly ConversationMessage[],
+    messages: readonly ConversationMessage[],
+  ): Place<ConversationMessage> {
     if (ask.how === 'send') return placeOf(input, messages);
     this.session.checkReplaceable();
     if (ask.how === 'regenerate') return placeOfAnother(messages);
-    const { id, role, name } = messages[this.session.find(ask.messageId)] ?? {};
+    const { id, role, name } = messages[positionOf(ask.messageId, messages)] ?? {};
     if (role !== 'user') throw badInput('messageId', 'must be the id of a message of the user');
     // With the same id, which the page keeps, so that it can edit the message again.
     return { kind: 'edit', input: messagesOf([{ id, role, content: ask.text, name }]), from: ask.messageId };
@@ -249,7 +250,7 @@ function newestOf({ budget }: CheckedOptions): number {
 }
 
 const LEAST_NEWEST = 10;
-const MESSAGE_TOKENS = 40;
+const MESSAGE_TOKENS = 25;
 
 /** What an input asks, so that the same question is known while it is being asked. It has an id then. */
 function keyOf(input: readonly ConversationMessage[]): string | undefined {
