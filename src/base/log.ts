@@ -1,3 +1,4 @@
+import { startOf } from './unicode.js';
 /** Where events are printed: `console`, or the logger of your app. */
 export interface Logger {
   /** Gets what happens normally. */
@@ -38,7 +39,7 @@ function describeEvent({ call, area, method, path, type, ...fields }: LoggedEven
     value === undefined || typeof value === 'function' ? [] : `${name}=${textOf(value)}`,
   );
   const line = [`context-gateway ${area} #${call} ${method} ${path}: ${type}`, ...texts].join(' ');
-  return line.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, MAX_LINE);
+  return startOf(line.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' '), MAX_LINE);
 }
 
 /** Times are in milliseconds, whole from 10 on. A temperature keeps its decimals. */

@@ -1,12 +1,12 @@
-import { toWellFormed } from './unicode.js';
+import { startOf, toWellFormed } from './unicode.js';
 
 /** The name of a speaker, unless it is a role: a user called "assistant" must not be quoted as the model. */
 export function speakerOf({ name = '' }: { name?: string | undefined }): string | undefined {
-  const speaker = name
+  const plain = name
     .normalize('NFKC')
     .replace(/[\][\s]+/g, ' ')
-    .trim()
-    .slice(0, LONGEST);
+    .trim();
+  const speaker = startOf(plain, LONGEST);
   const letters = speaker.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
   return letters === '' || ROLES.test(letters) ? undefined : toWellFormed(speaker);
 }

@@ -16,6 +16,11 @@ export function toWellFormed(text: string): string {
 /** The first half of a character that UTF-16 writes in two. A service may send its halves in two chunks. */
 const FIRST_HALF = /[\ud800-\udbff]$/;
 
+/** The beginning of a text, and never half a character. */
+export function startOf(text: string, most: number): string {
+  return text.length <= most ? text : text.slice(0, most).replace(FIRST_HALF, '');
+}
+
 /** Reads a text that arrives in pieces, and never returns half a character. */
 export class CharacterJoiner {
   #half = '';

@@ -4,7 +4,7 @@ import { ignoreErrors } from '../base/ignore-errors.js';
 import { ownProperties } from '../base/objects.js';
 import type { RateLimit, WithResponse } from '../base/response-info.js';
 import type { Runtime } from '../base/runtime.js';
-import { APIError } from '../errors/api.js';
+import { APIError, NotFoundError } from '../errors/api.js';
 import { ContextGatewayError } from '../errors/base.js';
 import { addCallDetails, mostSent } from '../errors/call.js';
 import { APIConnectionError, APITimeoutError, ClientClosedError } from '../errors/connection.js';
@@ -296,6 +296,8 @@ export class Transport {
     const cost = budget.cost(error, limiter !== undefined);
     // Not by `wait`, which a polluted prototype may add.
     if (decision.stop !== undefined || !budget.take(cost)) {
+      if (error instanceof NotFoundError && call.request.method === 'DELETE' && call.sent !== 'no')
+        error.message += MAYBE_DELETED;
       reporter?.emit({ type: 'failure', ...event, stop: decision.stop ?? 'retry-budget-exhausted' });
       throw error;
     }
@@ -306,6 +308,9 @@ export class Transport {
     return wait;
   }
 }
+
+/** Of a DELETE that was repeated: what it names may be gone because the first attempt was done. */
+const MAYBE_DELETED = ' An earlier attempt of this call, whose response was lost, may have deleted it.';
 
 /** What a limiter learns of a response. Field by field: a spread of the rate limit would take 3 % of a call. */
 function observed({ rateLimit }: ServiceResponse, rejected: boolean, retryAfter?: number): RateLimitObservation {

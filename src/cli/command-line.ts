@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { nearest } from './nearest.js';
 import { OPERATIONS, type Operation } from './operations.js';
 
 /** A mistake of the user. The message says how to fix it. */
@@ -40,7 +41,9 @@ function readArguments({ command, parameters }: Operation, args: readonly string
       allowPositionals: true,
     });
   } catch (error) {
-    const what = (error as Error).message.split('. ')[0];
+    const { code, message } = error as Error & { code?: string };
+    const unknown = code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION' ? /'(-[^']*)'/.exec(message)?.[1] : undefined;
+    const what = unknown === undefined ? message.split('. ')[0] : unknownOption(unknown, Object.keys(options));
     const advice = required.length === 0 ? '' : '; put texts that begin with - after --';
     throw new UsageError(`${what}${advice}. Usage: ${usageOf(command)}`);
   }
@@ -60,11 +63,24 @@ function readArguments({ command, parameters }: Operation, args: readonly string
 }
 
 function unknownCommand(word: string): UsageError {
-  if (word.startsWith('-')) return new UsageError(`Options such as ${word} come after the command.`);
+  if (word.startsWith('-')) {
+    const known = [...new Set(OPERATIONS.flatMap(({ parameters }) => Object.keys(parameters).map(wordOf))), 'json'];
+    const isKnown = known.some((name) => word === `--${name}` || word.startsWith(`--${name}=`));
+    return new UsageError(
+      isKnown ? `Options such as ${word} come after the command.` : `${unknownOption(word, known)}.`,
+    );
+  }
   const related = OPERATIONS.filter(({ command }) => command.split(' ')[0] === word).map(({ command }) => command);
   const known = related.length > 0 ? related : [...OPERATIONS.map(({ command }) => command), 'mcp'];
   const what = related.length > 0 ? `${word} needs a second word` : `There is no command ${word}`;
   return new UsageError(`${what}: ${known.join(', ')}.`);
+}
+
+/** `known`: the names of options, without dashes. */
+function unknownOption(given: string, known: readonly string[]): string {
+  const [word = ''] = given.split('=');
+  const meant = nearest(word.replace(/^-+/, ''), known).map((name) => `--${name}`);
+  return `The option ${word} is unknown${meant.length > 0 ? ` (did you mean ${meant.join(', ')}?)` : ''}`;
 }
 
 function usageOf(command: string): string {

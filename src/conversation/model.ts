@@ -148,6 +148,8 @@ export interface FoundMessage {
   /** From 0 to 1: 1 is the best match, which may be one of the newest messages, and is then not recalled. */
   score: number;
   match: Match;
+  /** Of `search`: how many other messages that were found say the same. */
+  repeated?: number | undefined;
 }
 
 /**

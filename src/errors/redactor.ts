@@ -1,3 +1,4 @@
+import { startOf } from '../base/unicode.js';
 import { type CallerTexts, callerTexts, unescaped, withoutEcho } from './echo.js';
 
 /** The most characters of a foreign text in a message. */
@@ -50,11 +51,11 @@ export class Redactor {
   /** The same, without the caller's texts and of limited length. */
   quote(text: string): string {
     const masked = this.mask(text);
-    const bounded = masked.length > MAX_COMPARED ? masked.slice(0, MAX_COMPARED) : masked;
+    const bounded = startOf(masked, MAX_COMPARED);
     this.#texts ??= callerTexts(this.#body);
     const rest = withoutEcho(bounded, this.#texts);
     const shown = rest === bounded ? bounded : this.mask(rest); // its escapes were decoded
-    return shown.length > MAX_MESSAGE ? `${shown.slice(0, MAX_MESSAGE)}…` : shown;
+    return shown.length > MAX_MESSAGE ? `${startOf(shown, MAX_MESSAGE)}…` : shown;
   }
 }
 

@@ -2,6 +2,7 @@ import type { CompletionUsage } from '../base/completion.js';
 import { ignoreErrors } from '../base/ignore-errors.js';
 import type { RateLimit } from '../base/response-info.js';
 import type { Runtime } from '../base/runtime.js';
+import { startOf } from '../base/unicode.js';
 import { APIAbortError, ClientClosedError } from '../errors/connection.js';
 import type { Redactor } from '../errors/redactor.js';
 import type { ByteSource } from '../platform/engine.js';
@@ -143,7 +144,7 @@ export class CallReporter {
 
   /** Makes a name from the service, validated or not, safe for a label. */
   #label(text: unknown): string | undefined {
-    return typeof text === 'string' ? (this.#last.redactor?.mask(text) ?? text).slice(0, MAX_LABEL) : undefined;
+    return typeof text === 'string' ? startOf(this.#last.redactor?.mask(text) ?? text, MAX_LABEL) : undefined;
   }
 }
 

@@ -1,5 +1,6 @@
 import { isObject, ownField } from '../base/objects.js';
 import type { HeaderSource } from '../base/response-info.js';
+import { startOf } from '../base/unicode.js';
 import { type APIError, type APIErrorDetails, apiError, isTemporary } from '../errors/api.js';
 import type { Sent } from '../errors/connection.js';
 import { unescaped } from '../errors/echo.js';
@@ -128,7 +129,7 @@ export function excerpt(body: unknown, status: number, redactor: Redactor): stri
   const shown = body.replace(/<!--.*?(-->|$)|<(title|script|style)\b.*?(<\/\2[^<>]*>?|$)|<[a-z/!?][^<>]*>?/gis, ' ');
   const text = redactor.quote(unescaped(shown).replace(/\s+/g, ' ').trim());
   const line = text.startsWith(`${status} `) ? text.slice(4) : text; // the message already begins with it
-  return line.length > MAX_EXCERPT ? `${line.slice(0, MAX_EXCERPT)}…` : line;
+  return line.length > MAX_EXCERPT ? `${startOf(line, MAX_EXCERPT)}…` : line;
 }
 
 /** What is wrong with a text that is still encoded, because this platform cannot decode it. `undefined` for any other text. */

@@ -99,7 +99,15 @@ test.each([
   { args: ['memory'], message: 'memory needs a second word: memory list, memory save, memory delete.' },
   { args: ['pin', 'talk'], message: 'message is missing. Usage: context-gateway pin CONVERSATION MESSAGE [--category' },
   { args: ['compact', 'talk', 'now'], message: 'Too many arguments' },
-  { args: ['usage', '--from', 'x'], message: "Unknown option '--from'. Usage: context-gateway usage [--start DATE]" },
+  {
+    args: ['usage', '--from', 'x'],
+    message: 'The option --from is unknown. Usage: context-gateway usage [--start DATE]',
+  },
+  { args: ['usage', '--strat', 'x'], message: 'The option --strat is unknown (did you mean --start?). Usage:' },
+  { args: ['usage', '--jsn'], message: 'The option --jsn is unknown (did you mean --json?). Usage:' },
+  { args: ['--jsn', 'usage'], message: 'The option --jsn is unknown (did you mean --json?).' },
+  { args: ['--nothing'], message: 'The option --nothing is unknown.' },
+  { args: ['--start', 'x'], message: 'Options such as --start come after the command.' },
   { args: ['compact', 'talk', '--level', 'hard'], message: 'The request was not sent: level: expected "light" or' },
   { args: ['usage', '--start', 'May'], message: 'The request was not sent: --start: ' },
   { args: ['mcp', '--port', '1'], message: 'mcp takes no arguments' },
@@ -208,7 +216,7 @@ test('nor do those in the names of fields, nor those that JSON does not escape',
 
 test('what follows -- is a text, also if it looks like an option', async () => {
   expect((await run('memory', 'save', 'fact', 'low', '-5')).err).toContain(
-    "'-5'; put texts that begin with - after --.",
+    'The option -5 is unknown; put texts that begin with - after --.',
   );
   expect((await run('memory', 'save', 'fact', 'flag', '--', '--help')).code).toBe(0);
   expect(await world.context().memory.list()).toMatchObject([{ key: 'flag', content: '--help' }]);

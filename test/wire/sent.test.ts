@@ -55,6 +55,19 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(error.attempts[0]).not.toHaveProperty('status');
   });
 
+  test('a DELETE that is repeated after a lost response, and gets a 404, says that the first may have been done', async () => {
+    world.server.answers(resetAtEnd(), refused(404), refused(404));
+    const client = world.context({ ...options, maxRetries: 1 });
+
+    const repeated = await failureOf(client.memory.delete('m1'));
+    const plain = await failureOf(client.memory.delete('m1'));
+
+    expect(repeated.message).toContain(
+      'An earlier attempt of this call, whose response was lost, may have deleted it.',
+    );
+    expect(plain.message).not.toContain('earlier attempt');
+  });
+
   test('a POST is not retried once an attempt may have taken effect, even if another was rejected', async () => {
     world.server.answers(refused(503), resetAtEnd(), refused(503));
 

@@ -37,7 +37,7 @@ function* paragraphsOf(content: string): Generator<string> {
 
 /** Cuts at white space. */
 function piecesOf(text: string, size: number): readonly string[] {
-  return text.match(new RegExp(`[^]{1,${size}}(?:\\s|$)|[^]{1,${size}}`, 'g')) ?? [];
+  return text.match(new RegExp(`[^]{1,${size}}(?:\\s|$)|[^]{1,${size}}`, 'gu')) ?? [];
 }
 
 /** The part of a text that shares most words with a query. A block of code or a table stays whole. */

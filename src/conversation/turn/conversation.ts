@@ -14,6 +14,7 @@ import {
   type TurnInput,
   type TurnOptions,
 } from '../options.js';
+import { withoutCopies } from '../search/copies.js';
 import { excerptOf } from '../search/passages.js';
 import { positionOf } from './place.js';
 import { type Ask, Turns } from './turn.js';
@@ -146,7 +147,8 @@ export class Conversation extends ContextActions {
   }
 
   /**
-   * Finds messages by their words, names and dates: for citations, and as a tool for the model.
+   * Finds messages by their words, names and dates: for citations, and as a tool for the model. A sentence that was said again is
+   * found once, with `repeated`. Those that differ only in numbers follow the others.
    *
    * @example
    * ```ts
@@ -159,8 +161,10 @@ export class Conversation extends ContextActions {
     const { limit = 10, signal } = options;
     const timeouts = this.#session.timeouts({ signal });
     const archive = this.#session.archive(await this.#session.loadNewest(timeouts), timeouts);
-    const found = await this.#turns.prompts.searcher.search(query, limit, archive, timeouts);
-    return found.slice(0, limit).map((one) => ({ ...one, text: excerptOf(one.text, query, EXCERPT) }));
+    const found = await this.#turns.prompts.searcher.search(query, Math.max(LEAST_FOUND, limit), archive, timeouts);
+    return withoutCopies(found)
+      .slice(0, limit)
+      .map((one) => ({ ...one, text: excerptOf(one.text, query, EXCERPT) }));
   }
 
   /**
@@ -283,5 +287,7 @@ function sent(input: TurnInput): Ask {
   return { how: 'send', input: Array.isArray(input) ? input.map((message) => ({ ...message })) : input };
 }
 
+/** So many messages are found, because some may say the same. */
+const LEAST_FOUND = 200;
 /** Characters. */
 const EXCERPT = 400;
