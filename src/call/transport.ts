@@ -275,8 +275,9 @@ export class Transport {
     }
     const rejected = status === 429;
     // The wait may be in the body, so nothing else is sent before it is read.
-    if (rejected) ignoreErrors(() => attempt.permit?.hold?.());
     const { call } = attempt;
+    const asked = Math.min(response.retryAfter() ?? call.maxRetryAfter, call.maxRetryAfter);
+    if (rejected) ignoreErrors(() => attempt.permit?.hold?.(asked));
     const mayBeRetried = call.attempts.length <= call.maxRetries && (response.retryAfter() ?? 0) <= call.maxRetryAfter;
     const mayHaveWait = (rejected || status === 503) && mayBeRetried;
     const { text, isCut } = await readError(body, this.#client.shared.runtime, mayHaveWait);
@@ -297,7 +298,7 @@ export class Transport {
     // Not by `wait`, which a polluted prototype may add.
     if (decision.stop !== undefined || !budget.take(cost)) {
       if (error instanceof NotFoundError && call.request.method === 'DELETE' && call.sent !== 'no')
-        error.message += MAYBE_DELETED;
+        error.message = `${error.message.replace(/[^.!?]$/, '$&.')}${MAYBE_DELETED}`;
       reporter?.emit({ type: 'failure', ...event, stop: decision.stop ?? 'retry-budget-exhausted' });
       throw error;
     }

@@ -36,11 +36,23 @@ export function codeIn(failure: unknown): string | undefined {
 function codeOf(error: Failure): string | undefined {
   if (error instanceof ContextGatewayError) return undefined; // the `code` of an APIError is the service's
   const { code, name } = error as { code?: unknown; name?: unknown };
+  // undici gives a 100 that no request asked for the code of any other end of a connection.
+  if (code === 'UND_ERR_SOCKET' && error.message === 'bad response') return 'UNASKED_100_CONTINUE';
   if (typeof code === 'string' && CODE.test(code)) return code;
   // undici omits the code of its parser errors; a Blob that cannot be read, and Deno's errors, have none.
   if (typeof name === 'string' && NAMED.has(name)) return name;
-  return /invalid peer certificate/.test(error.message) ? 'CERT_INVALID' : undefined;
+  return OF_DENO.find(([, said]) => said.test(error.message))?.[0];
 }
+
+/** Deno's errors have no codes. Their words are those of its HTTP client. */
+const OF_DENO: readonly (readonly [code: string, RegExp])[] = [
+  ['CERT_INVALID', /invalid peer certificate/],
+  ['ECONNREFUSED', /tcp connect error.*refused/is],
+  ['ENOTFOUND', /\(Connect\): dns error/],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', /\(Connect\): received corrupt message/],
+  ['ECONNRESET', /connection reset by peer \(os error/i],
+  ['UND_ERR_SOCKET', /connection closed before message completed/],
+];
 
 const NAMED = new Set(['HTTPParserError', 'NotReadableError', 'NotCapable', 'PermissionDenied']);
 

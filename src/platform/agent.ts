@@ -105,7 +105,8 @@ export function withHints(meaning: Meaning, origin: string): Meaning {
 }
 
 function hintFor({ reached: { phase }, retryable }: Meaning, origin: string): string | undefined {
-  if (phase === 'headers' && origin.startsWith('http:')) return 'if the port expects TLS, use https:// in baseURL';
+  if (retryable && phase === 'headers' && origin.startsWith('http:'))
+    return 'if the port expects TLS, use https:// in baseURL';
   const variable = retryable && phase === 'connect' ? unusedProxy(origin) : undefined;
   return (
     variable &&

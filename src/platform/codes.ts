@@ -36,6 +36,8 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   UND_ERR_ABORTED: 'the request was aborted in transit; a proxy may have rejected it',
   UND_ERR_PRX_CONN: 'the proxy rejected the connection',
   UND_ERR_SOCKET: 'the server closed the connection',
+  UNASKED_100_CONTINUE:
+    'the response begins with "100 Continue", which no request asked for; the proxy or the service must not send it',
   UND_ERR_CONNECT_TIMEOUT: 'connecting took longer than 10 s',
   UND_ERR_HEADERS_TIMEOUT: `no headers arrived within ${OWN_LIMIT}`,
   UND_ERR_BODY_TIMEOUT: `nothing more of the response arrived within ${OWN_LIMIT}`,
@@ -53,7 +55,12 @@ const GIVEN_UP = 'connecting was given up: no address of the host answered in ti
 
 const FORBIDDEN = ['NotCapable', 'PermissionDenied', 'ERR_ACCESS_DENIED'];
 /** A retry would fail too: the file has changed, or the program may not use the network. */
-const UNSENDABLE = new Set(['UND_ERR_REQ_CONTENT_LENGTH_MISMATCH', 'NotReadableError', ...FORBIDDEN]);
+const UNSENDABLE = new Set([
+  'UNASKED_100_CONTINUE',
+  'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH',
+  'NotReadableError',
+  ...FORBIDDEN,
+]);
 
 /** The meaning of error codes of the system and undici. Browsers have no codes, and do not load this file. */
 export function meaningOf(code: string, progress: Progress): Meaning {

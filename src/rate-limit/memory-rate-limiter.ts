@@ -22,9 +22,6 @@ export class MemoryRateLimiter implements RateLimiter {
   }
 }
 
-/** Milliseconds. A platform may end a request before the body of its 429 arrives, without telling us. */
-const LONGEST_HOLD = 10_000;
-
 class MemoryBucket implements PermitQueue {
   readonly #window = new RateWindow();
   /** Waiting permits, in order of arrival. */
@@ -48,8 +45,8 @@ class MemoryBucket implements PermitQueue {
     return permit;
   }
 
-  hold(permit: QueuedPermit): void {
-    this.#holding.set(permit, this.runtime.now() + LONGEST_HOLD);
+  hold(permit: QueuedPermit, atMost: number): void {
+    this.#holding.set(permit, this.runtime.now() + atMost);
   }
 
   release(permit: QueuedPermit, observed: RateLimitObservation): void {

@@ -19,9 +19,9 @@ export interface Permit {
   release(observed?: RateLimitObservation): void;
   /**
    * Optional. Called before `release` if the response is a 429 whose body, which may contain the wait, has not arrived
-   * yet. Send nothing until `release`.
+   * yet. Send nothing until `release`, or for so many milliseconds: a platform may end a request, and never tell.
    */
-  hold?(): void;
+  hold?(atMost: number): void;
 }
 
 /** What a response says about its rate limit. */
@@ -34,7 +34,7 @@ export interface RateLimitObservation extends Partial<Pick<RateLimit, 'limit' | 
 
 /** A queue of permits, which decides when each is admitted. */
 export interface PermitQueue {
-  hold(permit: QueuedPermit): void;
+  hold(permit: QueuedPermit, atMost: number): void;
   release(permit: QueuedPermit, observed: RateLimitObservation): void;
 }
 
@@ -68,8 +68,8 @@ export class QueuedPermit implements Permit {
     else this.#onDecided?.(this);
   }
 
-  hold(): void {
-    this.#queue.hold(this);
+  hold(atMost: number): void {
+    this.#queue.hold(this, atMost);
   }
 
   release(observed: RateLimitObservation = {}): void {

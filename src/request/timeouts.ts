@@ -19,6 +19,9 @@ const GRACE_TICKS = 8;
 /** A timer that fires this late (ms) was frozen with its page, or slept with its machine: silence is counted anew. */
 const FROZEN = 1_000;
 
+/** Milliseconds in which what has arrived while a page was frozen is delivered, at most. */
+const LONGEST_THAW = 30_000;
+
 /** The cancellable work that a call waits for: an exchange, or a stream. */
 type Cancellable = Pick<Exchange, 'cancel' | 'progress'>;
 
@@ -249,7 +252,8 @@ class Watchdog {
       const late = now - armedAt - delay;
       const heldUp = turns > 0 ? turns < GRACE_TICKS : late >= LATE_TIMER;
       const wasFrozen = over && turns === 0 && late >= this.frozen;
-      if (wasFrozen) this.#fedAt = now;
+      // What has arrived meanwhile may take as long to be delivered.
+      if (wasFrozen) this.#fedAt = now + Math.max(0, Math.min(late, LONGEST_THAW) - this.ms);
       if (wasFrozen || !over) this.#arm();
       else if (!heldUp) this.onSilence();
       else {

@@ -154,7 +154,7 @@ describe.skipIf(missing)('limiters that share a limit', () => {
   test('admit nothing while the body of an error response is still arriving', async () => {
     const limiter = limiterOf();
     const permit = await limiter.acquire('gateway');
-    permit.hold?.();
+    permit.hold?.(10_000);
     const { call } = asked(limiter);
     await sleep(60);
     expect(call.admitted).toBe(false);
@@ -166,7 +166,7 @@ describe.skipIf(missing)('limiters that share a limit', () => {
   test('share a 429 once its body has been read', async () => {
     const [first, second] = [limiterOf(), limiterOf()];
     const permit = await first.acquire('gateway');
-    permit.hold?.();
+    permit.hold?.(10_000);
     await recorded(() => permit.release({ rejected: true, retryAfter: 60_000 }));
 
     expect(await admittedAtOnce(second, 1)).toBe(0);

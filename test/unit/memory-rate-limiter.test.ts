@@ -71,7 +71,7 @@ describe('the limit', () => {
   test('admits nothing while the body of a 429 is still arriving, and the next call after it', async () => {
     const { arrive, runtime } = limiterAfter({});
     const { permit } = arrive();
-    permit.hold?.();
+    permit.hold?.(10_000);
     const call = arrive();
     await runtime.advance(9_000);
     expect(call.admitted).toBe(false);
@@ -84,7 +84,7 @@ describe('the limit', () => {
 
   test('waits no longer than ten seconds for the body of a 429, whose request may have been abandoned', async () => {
     const { arrive, runtime } = limiterAfter({});
-    arrive().permit.hold?.();
+    arrive().permit.hold?.(10_000);
     const calls = [arrive(), arrive()];
 
     await runtime.advance(9_999);

@@ -36,6 +36,36 @@ describe('the message of a connection error', () => {
   });
 });
 
+test.each([
+  ['client error (Connect): tcp connect error: Connection refused (os error 111)', 'the connection was refused'],
+  ['client error (Connect): dns error: failed to lookup address information', 'the host was not found'],
+  ['client error (Connect): received corrupt message of type InvalidContentType', 'the server does not use TLS'],
+  ['client error (SendRequest): connection closed before message completed', 'the server closed the connection'],
+  ['Connection reset by peer (os error 104)', 'the connection was reset'],
+])("Deno's words %j have the meaning of a code", async (message, says) => {
+  const fetch: Fetch = async () => {
+    throw Object.assign(new TypeError('fetch failed'), { cause: new Error(message) });
+  };
+
+  expect((await failureOf(gatewayWith({ fetch }).request(GET))).message).toContain(says);
+});
+
+describe.each([
+  ['undici', undefined],
+  ['fetch', (url: string, init: RequestInit) => fetch(url, init)],
+])('a response through %s', (_, given) => {
+  const world = serve();
+
+  test('that begins with a 100 that no request asked for says so, and is not tried again', async () => {
+    world.server.answers(rawThenEnd('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'));
+
+    const error = await failureOf(world.gateway({ fetch: given as Fetch, maxRetries: 2 }).request(GET));
+
+    expect(error.message).toContain('the response begins with "100 Continue", which no request asked for');
+    expect(error).toMatchObject({ retryable: false, attempts: [{}] });
+  });
+});
+
 describe('the cause of a connection error', () => {
   test("is the error that the user's fetch threw, with its name, message and stack", async () => {
     const fetch: Fetch = async function mine() {

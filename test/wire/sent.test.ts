@@ -63,7 +63,7 @@ describe.each(engines)('$engine', ({ options }) => {
     const plain = await failureOf(client.memory.delete('m1'));
 
     expect(repeated.message).toContain(
-      'An earlier attempt of this call, whose response was lost, may have deleted it.',
+      'now. An earlier attempt of this call, whose response was lost, may have deleted it',
     );
     expect(plain.message).not.toContain('earlier attempt');
   });
