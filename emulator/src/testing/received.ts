@@ -1,4 +1,5 @@
 import { redact } from '../base/redact.js';
+import { startOf } from '../base/start-of.js';
 import { requestLine } from '../http/log/request-line.js';
 import type { RequestRecord } from '../http/log/request-record.js';
 
@@ -144,7 +145,7 @@ function shown(value: unknown): string {
   const text = isMatcher(value)
     ? String(value)
     : JSON.stringify(value, (_, inner) => (isMatcher(inner) ? String(inner) : inner));
-  return text === undefined ? 'missing' : text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT)}…` : text;
+  return text === undefined ? 'missing' : text.length > MOST_TEXT ? `${startOf(text, MOST_TEXT)}…` : text;
 }
 
 const MOST_TEXT = 200;

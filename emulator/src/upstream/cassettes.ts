@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { HttpError } from '../base/errors.js';
 import { redact } from '../base/redact.js';
+import { startOf } from '../base/start-of.js';
 import type { CompletionRequest, ModelResponse, ModelResponseEnd, ModelSource } from './model-source.js';
 import { asPiece, countedText, joinPieces, type ReplyPiece, toolCallPieceSchema } from './tool-calls.js';
 
@@ -147,7 +148,7 @@ function differencesOf(wanted: unknown, recorded: unknown, path: string): string
 
 function excerpt(value: unknown): string {
   const text = JSON.stringify(value) ?? 'nothing';
-  return text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT)}…` : text;
+  return text.length > MOST_TEXT ? `${startOf(text, MOST_TEXT)}…` : text;
 }
 
 const MOST_NAMED = 3;

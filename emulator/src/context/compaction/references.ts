@@ -1,4 +1,5 @@
 import type { Sliced } from '../../base/slices.js';
+import { startOf } from '../../base/start-of.js';
 
 /** A thing that a conversation refers to. */
 export interface FoundReference {
@@ -13,7 +14,7 @@ export interface FoundReference {
  * run of characters, which code then inspects: an expression that tries every start in a long run needs quadratic time.
  */
 export function* findReferences(content: string): Sliced<FoundReference[]> {
-  const text = content.slice(0, MOST_CHARACTERS);
+  const text = startOf(content, MOST_CHARACTERS);
   const found: FoundReference[] = [];
   const seen = new Set<string>();
   // Marks the characters already matched, so that a path inside a link is not found again.
@@ -124,9 +125,9 @@ function labelAround(text: string, start: number, end: number): string {
       .split('\n')
       .at(-1),
   ).slice(-4);
-  if (before.length > 0) return before.join(' ').slice(0, LONGEST_LABEL);
+  if (before.length > 0) return startOf(before.join(' '), LONGEST_LABEL);
   const after = words(text.slice(end, end + LABEL_REACH).split('\n')[0]);
-  return after.slice(0, 3).join(' ').slice(0, LONGEST_LABEL);
+  return startOf(after.slice(0, 3).join(' '), LONGEST_LABEL);
 }
 
 function words(text = ''): string[] {

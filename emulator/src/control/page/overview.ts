@@ -1,5 +1,6 @@
 import { type UsageReport, usageReport } from '../../api/usage.js';
 import type { EmulatorModel } from '../../base/models.js';
+import { startOf } from '../../base/start-of.js';
 import type { MessageStatus } from '../../context/draft.js';
 import type { ContextMetadata } from '../../context/responses.js';
 import type {
@@ -113,7 +114,7 @@ export function listed(stores: Stores, { id, version, workspaceId }: Conversatio
 
 /** @internal The beginning of its first message. */
 export function titleOf({ conversations }: Stores, id: string): string {
-  return conversations.firstMessage(id)?.content.slice(0, TITLE_LENGTH) ?? '';
+  return startOf(conversations.firstMessage(id)?.content ?? '', TITLE_LENGTH);
 }
 
 function byDayAndModel(entries: readonly UsageEntry[]): UsageEntry[] {
