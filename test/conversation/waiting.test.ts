@@ -7,13 +7,17 @@ import { chatWorld } from './world.js';
 
 describe('a turn that waits', () => {
   test.each([
-    { options: { deadline: 50 }, error: 'ConversationStoreError' },
-    { options: { timeout: 50 }, error: 'ConversationStoreError' },
+    { options: { deadline: 5_000 }, error: 'ConversationStoreError' },
+    { options: { timeout: 5_000 }, error: 'ConversationStoreError' },
     { options: { signal: AbortSignal.timeout(50) }, error: 'AbortError' },
   ])('a turn that waits for a store that hangs ends with $error after $options', async ({ options, error }) => {
-    const { conversation } = alone([], { store: { load: () => new Promise(() => {}) } });
+    const runtime = manualRuntime();
+    const { conversation } = alone([], { store: { load: () => new Promise(() => {}) } }, runtime);
 
-    expect(await failureOf(conversation.send('Hello?', options))).toMatchObject({ name: error });
+    const failure = failureOf(conversation.send('Hello?', options));
+    if (options.signal === undefined) await runtime.advance(5_000);
+
+    expect(await failure).toMatchObject({ name: error });
   });
 
   test.each([{ deadline: 50 }, { timeout: 50, maxRetries: 0 }])('for the context ends after %j', async (options) => {
