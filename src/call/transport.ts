@@ -69,8 +69,8 @@ export class Transport {
       const { schema } = checked as SchemaOptions<unknown>; // only some endpoints accept it
       const body = (await readJson(response, allowEmpty)) as Body; // checked below, or wanted unchecked
       const { timeouts, redactor, call } = response.context;
-      tidy?.(body);
-      if (schema === undefined || content !== undefined) response.check(documented, body);
+      if (schema === undefined || content !== undefined)
+        response.check(documented, body, tidy as (body: unknown) => void);
       ignoreErrors(() => call?.reporter?.completed(completionFacts(body)));
       if (schema === undefined) return unwrap(body);
       const value = (content ?? unwrap)(body);
@@ -276,7 +276,8 @@ export class Transport {
     const rejected = status === 429;
     // The wait may be in the body, so nothing else is sent before it is read.
     const { call } = attempt;
-    const asked = Math.min(response.retryAfter() ?? call.maxRetryAfter, call.maxRetryAfter);
+    // Its header may say 0, and its body a second.
+    const asked = Math.min(Math.max(LEAST_HOLD, response.retryAfter() || call.maxRetryAfter), call.maxRetryAfter);
     if (rejected) ignoreErrors(() => attempt.permit?.hold?.(asked));
     const mayBeRetried = call.attempts.length <= call.maxRetries && (response.retryAfter() ?? 0) <= call.maxRetryAfter;
     const mayHaveWait = (rejected || status === 503) && mayBeRetried;
@@ -310,8 +311,11 @@ export class Transport {
   }
 }
 
+/** Milliseconds in which the body of a 429 arrives. */
+const LEAST_HOLD = 1_000;
+
 /** Of a DELETE that was repeated: what it names may be gone because the first attempt was done. */
-const MAYBE_DELETED = ' An earlier attempt of this call, whose response was lost, may have deleted it.';
+const MAYBE_DELETED = ' An earlier attempt of this call may have deleted it.';
 
 /** What a limiter learns of a response. Field by field: a spread of the rate limit would take 3 % of a call. */
 function observed({ rateLimit }: ServiceResponse, rejected: boolean, retryAfter?: number): RateLimitObservation {

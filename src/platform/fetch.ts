@@ -93,9 +93,9 @@ const READ_ALREADY =
 
 /** A given `fetch` may return the same response twice, or one that was already read. */
 function readerOf(response: FetchResponse, request: FailedRequest): BodyReader | undefined {
-  const { bodyUsed, body: given } = response as Partial<Response>;
-  if (bodyUsed || given?.locked) throw new APIConnectionError(READ_ALREADY, { ...READING, retryable: false });
   try {
+    const { bodyUsed, body: given } = response as Partial<Response>;
+    if (bodyUsed || given?.locked) throw new APIConnectionError(READ_ALREADY, { ...READING, retryable: false });
     const body = response.body as Partial<ReadableStream<Uint8Array>> | null | undefined;
     if (body === null) return undefined;
     return body?.getReader === undefined ? wholeReader(response) : body.getReader();

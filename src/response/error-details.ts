@@ -135,12 +135,17 @@ export function excerpt(body: unknown, status: number, redactor: Redactor): stri
 /** What is wrong with a text that is still encoded, because this platform cannot decode it. `undefined` for any other text. */
 export function stillEncoded(text: string, headers: HeaderSource): string | undefined {
   const [encoding] = /^[\w-]{1,20}/.exec(headers.get('content-encoding')?.trim() ?? '') ?? [];
-  if (encoding === undefined || !NO_TEXT.test(text.slice(0, 1000))) return undefined;
+  if (encoding === undefined || DECODED.test(encoding)) return undefined;
+  const start = text.slice(0, 1000);
+  const unreadable = start.split('\ufffd').length - 1; // a single one may be in a page in Latin-1
+  if (!CONTROL.test(start) && unreadable < start.length / 10) return undefined;
   return `The response is encoded as ${encoding}, which this platform cannot read. Let the service or the proxy send gzip, or what the request's accept-encoding names.`;
 }
 
-/** Bytes that are not UTF-8, and control characters that no text has. */
-const NO_TEXT = /[\ufffd\0-\x08]/;
+/** What every platform has decoded, and what is no encoding. */
+const DECODED = /^(?:x-gzip|gzip|deflate|identity|none|utf-?8)$/i;
+/** Control characters that no text has. */
+const CONTROL = /[\0-\x08]/;
 
 /** A 404 that is not the service's own error: `baseURL` is probably wrong. */
 function wrongPath(address: string | undefined): string | undefined {

@@ -1,4 +1,5 @@
 import { boundIssues } from '../base/issues.js';
+import { isObject } from '../base/objects.js';
 import type { Attempt, HeaderSource, RateLimit, ResponseInfo } from '../base/response-info.js';
 import type { Area } from '../errors/api.js';
 import type { CallDetails } from '../errors/call.js';
@@ -80,10 +81,15 @@ export class ServiceResponse {
    * counts as absent, and is removed.
    * @throws {ResponseValidationError}
    */
-  check(schema: AnySchema, value: unknown): boolean {
+  check(schema: AnySchema, value: unknown, tidy?: (value: unknown) => void): boolean {
     let found = findIssues(schema, value);
-    if (found !== undefined && repair(schema, value)) found = findIssues(schema, value);
     if (found === undefined) return true;
+    const received = JSON.stringify(value);
+    tidy?.(value);
+    const isChanged = repair(schema, value) || tidy !== undefined;
+    if (isChanged && findIssues(schema, value) === undefined) return true;
+    if (isChanged) restore(value, received);
+    found = findIssues(schema, value) ?? found;
     const { redactor, call } = this.context;
     // A path can contain text from the service, such as model names.
     const quoted = (key: string | number) => (typeof key === 'string' ? redactor.quote(key) : key);
@@ -93,6 +99,11 @@ export class ServiceResponse {
     call.reporter?.emit({ type: 'validation', issues });
     return false;
   }
+}
+
+/** Gives a value back the fields that it had. */
+function restore(value: unknown, received: string): void {
+  if (isObject(value)) Object.assign(value, JSON.parse(received));
 }
 
 /** Headers are converted to the platform's `Headers` only on request. (A literal with a getter takes 1.5 µs.) */

@@ -87,10 +87,13 @@ export class EventChunks<Types extends ExtendedTypes> implements ChunkSource<Typ
     const encoded = stillEncoded(this.#events.unread, head.headers);
     if (encoded !== undefined) return new ResponseValidationError(encoded, { body: undefined });
     const text = this.#events.unread.replace(/^error:/, '').trim();
-    const [value] = [tryJson(text)].flat();
+    const json = tryJson(text);
+    if (json !== undefined) checkDepth(json, text);
+    const [value] = [json].flat();
     if (isObject(value) && (reportsError(value) || isBareError(value))) return reportedError(value, this.response);
     if (this.#isForeign) return new StreamTruncatedError(`The stream ended too early. ${FOREIGN}`);
-    const said = excerpt(text, head.status, context.redactor);
+    // JSON that is no error may repeat anything of the caller.
+    const said = /^[[{]/.test(text) ? '' : excerpt(text, head.status, context.redactor);
     return new StreamTruncatedError(said && `The stream ended too early, with this text in no event: ${said}`);
   }
 
@@ -123,7 +126,8 @@ export class EventChunks<Types extends ExtendedTypes> implements ChunkSource<Typ
       this.#decode === undefined ? parsed(event, cut || isWhole) : decoded(event, cut || isWhole, this.#decode);
     if (value === undefined || value === 'done') return value;
     if (this.#decode === undefined) {
-      if (reportsError(value) || (!isWhole && isBareError(value))) throw reportedError(value, this.response);
+      const isOver = isWhole && ownField(value, 'error') === undefined; // such as { code: 200, message: 'success' }
+      if (reportsError(value) || (!isOver && isBareError(value))) throw reportedError(value, this.response);
       if (!isChunk(value)) return undefined;
       tidy(value as Record<string, unknown>);
     }

@@ -61,8 +61,7 @@ async function readChunk<Types extends ExtendedTypes>(
   { completion }: CompletionForm<Types>,
 ): Promise<Types['chunk']> {
   const body = await readJson(response);
-  tidyCompletion(body, true);
-  response.check(completion, body);
+  response.check(completion, body, (received) => tidyCompletion(received, true));
   const chunk = { ...(body as object), object: 'chat.completion.chunk' };
   tidy(chunk);
   return chunk as Types['chunk']; // checked three lines above, or reported and returned as it is

@@ -8,6 +8,8 @@ const MAX_EVENT = 8 * 1024 * 1024;
 const UNKNOWN_LINE = 1024;
 /** Characters that are kept of lines in no event. */
 const MAX_UNREAD = 4096;
+/** Characters of one of them. More than a message shows, because what is masked must be whole. */
+const MAX_LINE = 64 * 1024;
 /** The names of lines, of which the last one of a body may be cut. */
 const NAMES = ['data', 'event', 'id', 'retry'];
 /** Bytes parsed at a time, so that one large network chunk does not become a hundred thousand objects at once. */
@@ -44,9 +46,9 @@ export class EventReader {
       onError: ({ line = '' }) => {
         this.#sinceEvent += UNKNOWN_LINE;
         const isCut = this.ended && NAMES.some((name) => name.startsWith(line));
-        if (!isCut && this.unread.length < MAX_UNREAD) this.unread += `${line}\n`;
+        if (!isCut && this.unread.length < MAX_UNREAD) this.unread += `${line.slice(0, MAX_LINE)}\n`;
         const bare = line.replace(BEFORE_JSON, '');
-        if (bare.startsWith('{')) this.#events.push({ event: BARE_LINE, data: bare });
+        if (bare.startsWith('{') && bare.endsWith('}')) this.#events.push({ event: BARE_LINE, data: bare });
       },
     });
     // The parser strips a byte order mark from its first input, but also mistakes three other characters for one. The
@@ -82,7 +84,8 @@ export class EventReader {
     const slice = bytes.byteLength > SLICE ? bytes.subarray(0, SLICE) : bytes;
     this.#bytes = slice === bytes ? NOTHING : bytes.subarray(SLICE);
     this.#parse(this.#decoder.decode(slice, { stream: true }));
-    this.#sinceEvent = this.#events.length > 0 ? 0 : this.#sinceEvent + slice.byteLength;
+    const hasEvent = this.#events.some(({ event }) => event !== BARE_LINE);
+    this.#sinceEvent = hasEvent ? 0 : this.#sinceEvent + slice.byteLength;
     if (this.#sinceEvent > MAX_EVENT) throw new ResponseTooLargeError('An event of the stream', MAX_EVENT, 'stream');
   }
 

@@ -70,11 +70,12 @@ export function repair(schema: core.$ZodType, value: unknown): boolean {
 function converted(schema: core.$ZodType, name: string, value: unknown): unknown {
   const { type, innerType } = definitionOf(schema);
   if (innerType !== undefined) return converted(innerType, name, value);
-  if (type === 'string' && typeof value === 'number' && ID.test(name)) return String(value);
+  // Other whole numbers have lost digits: they would be the id of something else.
+  if (type === 'string' && Number.isSafeInteger(value) && ID.test(name)) return String(value);
   if (type !== 'number') return value;
   const number = typeof value === 'string' && /^\d+(?:\.\d+)?$/.test(value) ? Number(value) : value;
   if (typeof number !== 'number' || number < 0 || !ROUNDED.test(name)) return number;
-  return Math.min(Math.floor(number), Number.MAX_SAFE_INTEGER);
+  return name === 'created' ? Math.floor(number) : Math.min(Math.floor(number), Number.MAX_SAFE_INTEGER);
 }
 
 const ID = /(?:^|_)id$|Id$/;

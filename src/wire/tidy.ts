@@ -17,9 +17,22 @@ export function tidyCompletion(completion: unknown, isText: boolean): void {
 /** The same for a message, or what a chunk adds to one: content in parts becomes their text, and arguments JSON. */
 export function tidyMessage(message: Record<string, unknown>): void {
   const { content, tool_calls } = message;
-  if (Array.isArray(content)) message.content = content.map((part) => Object(part).text ?? '').join('');
+  if (Array.isArray(content)) message.content = textOf(content) ?? content;
   for (const call of Array.isArray(tool_calls) ? tool_calls : []) {
     const { function: called } = Object(call);
-    if (isObject(called?.arguments)) called.arguments = JSON.stringify(called.arguments);
+    // An empty object is what some services send before the pieces of the arguments.
+    if (isObject(called?.arguments))
+      called.arguments = Object.keys(called.arguments).length === 0 ? '' : JSON.stringify(called.arguments);
   }
 }
+
+/** The text of content in parts, if all of them are text. */
+function textOf(parts: readonly unknown[]): string | undefined {
+  const texts = parts.map((part) => {
+    const { type = 'text', text } = Object(typeof part === 'string' ? { text: part } : part);
+    return TEXT_TYPES.includes(type) && typeof text === 'string' ? text : undefined;
+  });
+  return texts.includes(undefined) ? undefined : texts.join('');
+}
+
+const TEXT_TYPES: readonly unknown[] = ['text', 'output_text'];

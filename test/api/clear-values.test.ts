@@ -39,7 +39,6 @@ test.each<[string, object, object]>([
     }),
     choice({ content: 'Six.' }),
   ],
-  ['parts without text', choice({ content: [{ type: 'refusal', refusal: 'No.' }] }), choice({ content: '' })],
 ])('reads %s in a whole reply', async (_, given, read) => {
   for (const form of FORMS) {
     const gateway = clientOf(() => Response.json({ ...HEAD, ...choice({}), ...given }), form);
@@ -115,6 +114,18 @@ test.each<[string, object]>([
     { choices: [{ index: 0.5, message: { role: 'assistant', content: 'Six.' }, finish_reason: 'stop' }] },
   ],
   ['a model that is a number', { model: 5 }],
+  ['an id that has lost digits', { id: Number('12345678901234567890') }],
+  ['parts that are no text', choice({ content: [{ type: 'image', image: 'x' }, 'Six.'] })],
+  [
+    'thoughts beside the text',
+    choice({
+      content: [
+        { type: 'reasoning', text: 'Hm.' },
+        { type: 'text', text: 'Six.' },
+      ],
+    }),
+  ],
+  ['a time beyond all', { created: 1e21 }],
   ['content that is a number', choice({ content: 5 })],
   ['a negative count', { usage: { ...USAGE, prompt_tokens: -3 } }],
 ])('does not guess what %s means', async (_, given) => {
@@ -122,3 +133,31 @@ test.each<[string, object]>([
 
   await expect(gateway.chat.completions.create(ASK)).rejects.toThrow(/does not match the documentation/);
 });
+
+test('arguments that begin as an empty object are what follows', async () => {
+  const piece = (args: unknown, finish_reason: string | null = null) =>
+    `data: ${JSON.stringify({ choices: [{ index: 0, delta: { tool_calls: [{ index: 0, ...call(args) }] }, finish_reason }] })}\n\n`;
+  const events = `${piece({})}${piece('{"a"')}${piece(':1}', 'tool_calls')}data: [DONE]\n\n`;
+  const gateway = clientOf(() => new Response(events, { headers: { 'content-type': 'text/event-stream' } }), extended);
+
+  const stream = await gateway.chat.completions.create({ ...ASK, stream: true });
+
+  expect((await stream.finalCompletion()).choices[0]?.message.tool_calls?.[0]?.function.arguments).toBe('{"a":1}');
+});
+
+test.each(['error', 'report'] as const)(
+  'what cannot be read is reported as it was received, with validation: %s',
+  async (validation) => {
+    const received = { ...HEAD, ...choice({ content: ['Six', '.'] }), id: 5, created: '1.5', model: 7 };
+    const gateway = new GatewayClient({
+      ...{ baseURL: 'https://gateway.test', apiKey: 'svc_sk_clear', maxRetries: 0, validation },
+      fetch: async () => Response.json(received),
+    });
+
+    const seen = await gateway.chat.completions
+      .create(ASK)
+      .catch((error: unknown) => (error as { body: unknown }).body);
+
+    expect(seen).toEqual(received);
+  },
+);

@@ -284,6 +284,21 @@ test.each([
   expect(await recalled(kept)).toContain(content);
 });
 
+test('after a turn with a small budget, the next prompt has its share of the newest messages again', async () => {
+  const { open, world } = longTalk({ budget: 8000 });
+  const newest = async (budget: number) =>
+    (await world.open({ context: undefined, budget, store }).buildMessages('And?')).report.tokens.tail;
+  const store = memoryStore({ talk: Array.from({ length: 900 }, (_, i) => remark(i)) });
+  const fresh = await newest(8000);
+
+  await world.open({ context: undefined, budget: 400, store }).send('And?');
+
+  expect(await newest(8000)).toBeGreaterThan(0.9 * fresh);
+  const all = (await world.open({ context: undefined, budget: 100_000, store }).buildMessages('And?')).report;
+  expect(all.dropped).toEqual([]);
+  expect((await open().buildMessages('And?')).report.tokens.tail).toBeGreaterThan(0);
+});
+
 test('takes a load without count for all messages, whatever their position says', async () => {
   const { kept, world } = longTalk();
   const { store } = partsOf(kept);
@@ -336,6 +351,8 @@ function storeWith(mistake: string): ConversationStore {
       if (wanted === undefined || loaded === null || loaded === undefined) return loaded;
       if (mistake === 'state') return { ...loaded, state: undefined };
       if (mistake === 'count') return { ...loaded, count: 99 };
+      if (mistake === 'no count') return { ...loaded, count: undefined };
+      if (mistake === 'limit') return { ...loaded, messages: loaded.messages.slice(-100) };
       const first = (row: object, at: number) => ({ ...row, position: at });
       return mistake === 'positions' ? { ...loaded, messages: loaded.messages.map(first as never) } : loaded;
     },

@@ -86,3 +86,18 @@ test('an error that the service reports after a whole reply is still one', async
 
   expect(error).toMatchObject({ name: 'StreamError' });
 });
+
+test('does not quote JSON that is no error, which may repeat anything', async () => {
+  const end = '{"session_token":"tok_1234567890abcdef","document":"Text of another message"}\n';
+
+  const { error } = await readAll(await streamOfClient(`${text('Hello ')}${end}[${end}]\n`));
+
+  expect(error).toMatchObject({ name: 'StreamTruncatedError' });
+  expect(String(error)).not.toMatch(/tok_|document/);
+});
+
+test.each(['error:{\n', '{\n', ' {}\n', '{"a":1}\n'])('a stream of only %j is too large', async (line) => {
+  const { error } = await readAll(await streamOfClient(`${text('Hello ')}${line.repeat(60_000)}`));
+
+  expect(error).toMatchObject({ name: 'ResponseTooLargeError' });
+});

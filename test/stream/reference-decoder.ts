@@ -21,7 +21,7 @@ export function referenceEvents(body: Uint8Array): ServerSentEvent[] {
     const rest = colon === -1 ? '' : line.slice(colon + 1);
     const value = rest.startsWith(' ') ? rest.slice(1) : rest;
     const bare = line.replace(/^(?:error:)?\s*/, '');
-    if (bare.startsWith('{')) events.push({ event: 'bare line', data: bare });
+    if (bare.startsWith('{') && bare.endsWith('}')) events.push({ event: 'bare line', data: bare });
     if (name === 'data') data = data === undefined ? value : `${data}\n${value}`;
     if (name === 'event') type = value;
   }

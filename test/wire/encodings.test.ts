@@ -80,3 +80,19 @@ describe.each([
     },
   );
 });
+
+test.each([
+  ['gzip', 200],
+  ['gzip', 502],
+  ['utf-8', 502],
+  ['iso-8859-1', 502],
+])('a page in Latin-1 is not taken for %s that cannot be read (%d)', async (encoding, status) => {
+  const page = Uint8Array.from('Bad gateway: caf\u00e9 service down, please try again later', (one) =>
+    one.charCodeAt(0),
+  );
+  const fetch = async () =>
+    new Response(page, { status, headers: { 'content-encoding': encoding, 'content-type': 'text/plain' } });
+  const gateway = new GatewayClient({ baseURL: base, apiKey: 'svc_sk_encodings', maxRetries: 0, fetch });
+
+  expect(String(await failureOf(gateway.presets.list()))).toMatch(status === 200 ? /not JSON/ : /Bad gateway/);
+});

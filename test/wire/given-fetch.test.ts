@@ -33,6 +33,16 @@ describe("a user's fetch", () => {
       'resolves to a body that fails',
       async () => new Response(new ReadableStream({ start: (c) => c.error(new Error(KEY)) })),
     ],
+    [
+      'resolves to a body that cannot be read',
+      async () => ({
+        status: 200,
+        headers: new Headers(),
+        get body() {
+          throw new Error(KEY);
+        },
+      }),
+    ],
     ['resolves to an invalid status', async () => ({ status: 42, headers: new Headers(), body: null })],
   ])("a user's fetch that %s fails the call with a connection error", async (_does, fetch) => {
     const client = clientOf(wrong(fetch));

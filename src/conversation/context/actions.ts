@@ -102,7 +102,8 @@ export class ContextActions {
   }
 
   /**
-   * Leaves a message out of prompts and searches, and calls `context.exclude` if there is a context.
+   * Leaves a message out of prompts and searches, and calls `context.exclude` if there is a context. What other messages quote of it
+   * stays in them.
    *
    * @example
    * ```ts

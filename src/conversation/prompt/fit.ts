@@ -164,8 +164,11 @@ export class PromptLayout {
     const [tail, context] = [this.#tail, this.#context];
     if (hasTail === false) return context.within(base / 2, history.length);
     const found = tail.find(previous);
+    // After a prompt with a smaller budget, the newest messages are far fewer than their share.
+    const isKept = found > 0 && tail.tokens(found, base) >= (SHARES.newest / 2) * base;
     // A part of a conversation moves with each turn: it must not begin where the part does.
-    const start = found > 0 || this.#older === 0 ? found : tail.startOfTurn(Math.ceil(history.length / 4));
+    const first = this.#older === 0 ? 0 : tail.startOfTurn(Math.ceil(history.length / 4));
+    const start = isKept ? found : first;
     const newest = tail.tokens(start, base);
     const alone = context.within(SHARES.contextAlone * base, start);
     const isAll = this.#older + start === 0;

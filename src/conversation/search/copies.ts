@@ -1,11 +1,14 @@
 import type { FoundMessage } from '../model.js';
+import { LONG } from './passages.js';
 import { normalise } from './words.js';
 
 /** Each text once, with how often it is repeated. What differs from a better one only in numbers comes after the others. */
 export function withoutCopies(found: readonly FoundMessage[]): FoundMessage[] {
   const once = new Map<string, FoundMessage>();
   for (const one of found) {
-    const said = normalise(one.text);
+    const { role, name = '', text } = one;
+    // Of a long message, the beginning and the length suffice.
+    const said = `${role} ${name} ${text.length > LONG ? text.length : ''} ${normalise(text.slice(0, LONG))}`;
     const first = once.get(said);
     once.set(said, first === undefined ? one : { ...first, repeated: (first.repeated ?? 0) + 1 });
   }
