@@ -38,7 +38,8 @@ function parseBaseURL(value: unknown, dangerouslyAllowHTTP: boolean): Base {
 
 /** Suggests the environment variable, except in a page, which has no environment. */
 export function environmentHint(variable: string): string {
-  return isBrowser() ? '' : `, or set ${variable}`;
+  const toRead = 'Deno' in globalThis ? ', and run with --allow-env' : '';
+  return isBrowser() ? '' : `, or set ${variable}${toRead}`;
 }
 
 function findBadURL(url: URL | undefined, prefix: string, allowsHTTP: boolean): string | undefined {

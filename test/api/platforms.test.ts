@@ -1,3 +1,4 @@
+import { GatewayClient } from 'context-gateway';
 import { createConversation, memoryStore } from 'context-gateway/conversation';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { isBrowser } from '../../src/platform/environment.js';
@@ -81,4 +82,15 @@ test('in workerd, no turn waits for one of another request, and both are stored'
 
   const { messages } = (await store.load('c')) ?? {};
   expect(messages?.map(({ role }) => role)).toEqual(['user', 'user', 'assistant', 'assistant']);
+});
+
+test('in Deno, a missing setting also names the permission to read the environment', async () => {
+  vi.stubGlobal('Deno', {});
+  vi.stubEnv('CONTEXT_GATEWAY_BASE_URL', '');
+
+  const call = new GatewayClient({ apiKey: 'svc_sk_deno_12345' }).presets.list();
+
+  await expect(call).rejects.toThrow(/or set CONTEXT_GATEWAY_BASE_URL, and run with --allow-env/);
+  vi.unstubAllGlobals();
+  vi.unstubAllEnvs();
 });
