@@ -72,8 +72,8 @@ export interface ConversationOptions {
   onCompaction?: ((receipt: CompactionReceipt) => void) | undefined;
   /**
    * Called with errors that do not end a turn: a failed compaction, a context that could not be read, your `search` or
-   * `saveState`, a compaction that removed nothing because the service does not have the messages, or a reply that failed, or could
-   * not be stored, when nobody read it any more.
+   * `saveState`, a compaction that removed nothing because the service does not have the messages, and a reply that fails or cannot be
+   * stored after its reader has left.
    * @default such errors are ignored
    */
   onError?: ((error: unknown) => void) | undefined;

@@ -161,7 +161,7 @@ const post = (
 
 export const TEXT_ROWS: Readonly<Record<string, TextRow>> = {
   estimateTokens: { names: ['estimateTokens'], text: estimateTokens },
-  wordsOf: { names: ['wordsOf'], text: (text) => wordsOf({ content: text, name: text }) },
+  wordsOf: { names: ['wordsOf'], text: (text) => wordsOf({ content: text, name: 'Ada' }) },
   'a statement of two summaries': {
     names: ['diffSummaries'],
     text: (text) => diffSummaries(summary({ requirements: [text] }), summary({ requirements: [`${text} x`] })),

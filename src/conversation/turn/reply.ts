@@ -23,7 +23,7 @@ export class Reply implements ReplyStream {
   #turn: StartedTurn | undefined;
   /** Loops that were not left. */
   #loops = 0;
-  /** Whether somebody will see the error with which it may end. */
+  /** Whether a caller will get the error if the reply fails. */
   #isRead = false;
   /** The piece that all loops wait for. */
   #taking: Promise<void> | undefined;
@@ -41,7 +41,7 @@ export class Reply implements ReplyStream {
   constructor(
     private readonly start: (reply: Reply) => StartedTurn,
     private readonly background = false,
-    /** Gets the error with which the reply ends while nobody reads it. */
+    /** Called with the error if the reply fails after its reader has left. */
     private readonly onUnread: (error: unknown) => void = () => {},
   ) {}
 
