@@ -113,7 +113,16 @@ const headerName = text.check(
   z.regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'expected the name of a header'),
   z.toLowerCase(),
 );
-const upstream = z.custom<UpstreamOptions>((given) => isObject(given) && 'url' in given, 'expected a url in an object');
+const upstream = z
+  .custom<UpstreamOptions>((given) => isObject(given) && 'url' in given, 'expected a url in an object')
+  .check(
+    z.refine(({ url }) => isHttp(url), 'must be an http or https URL such as http://127.0.0.1:8080/v1'),
+    z.refine(({ url }) => !isHttp(url) || !/[?#]/.test(url), 'must be a URL without a query'),
+    z.refine(
+      ({ url }) => !isHttp(url) || `${new URL(url).username}${new URL(url).password}` === '',
+      'must be a URL without a user and a password; give the API key as key, or with --upstream-key',
+    ),
+  );
 const ownPlan = fields({
   id: text,
   gatewayAccess: yesOrNo,
@@ -287,6 +296,10 @@ function fields<Shape extends z.core.$ZodShape>(shape: Shape) {
         ? unknownName(String(issue.keys[0]), names)
         : `expected values for ${names.join(', ')}`,
   });
+}
+
+function isHttp(url: string): boolean {
+  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 }
 
 function isObject(given: unknown): given is object {

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { checked } from '../base/checked.js';
 import { badRequest, notFound } from '../base/errors.js';
+import { mention } from '../base/mention.js';
 import { type AreaRoutes, pathParam, queryOf, type RouteContext } from '../http/area-routes.js';
 import { json } from '../http/plain-response.js';
 import { fillTemplate } from '../store/presets.js';
@@ -33,7 +34,8 @@ export function presetRoutes(area: AreaRoutes, { settings, stores, completions }
       const { exchange } = c;
       const presetId = pathParam(c, 'presetId');
       const preset = stores.presets.get(presetId);
-      if (preset === undefined) throw notFound('presetId', `There is no preset ${presetId}`, 'preset_not_found');
+      if (preset === undefined)
+        throw notFound('presetId', `There is no preset ${mention(presetId)}`, 'preset_not_found');
       const { input, model } = checked(presetBody, await exchange.json(), settings.strict);
       const content = fillTemplate(preset.template, input);
       const messages = [{ role: 'user' as const, content }];

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { badRequest } from './errors.js';
 import { parseJsonText } from './json.js';
+import { mention } from './mention.js';
 import type { Sliced } from './slices.js';
 
 /** Parses JSON. Throws a 400 if it is invalid. */
@@ -20,17 +21,17 @@ export function checked<T>(schema: z.ZodMiniType<T>, value: unknown, strict = fa
   if (result.success) {
     const unknown = strict ? unknownField(value, result.data) : undefined;
     if (unknown === undefined) return result.data;
-    throw badRequest(unknown, `${unknown} is not a documented field`, 'unknown_parameter');
+    throw badRequest(unknown, `${mention(unknown)} is not a documented field`, 'unknown_parameter');
   }
   const issue = result.error.issues[0];
   const param = issue?.path.map(String).join('.') || 'body';
   const missing = issue !== undefined && issue.code === 'invalid_type' && valueAt(value, issue.path) === undefined;
   if (missing) {
     const other = strict ? misspelt(schema, value) : undefined;
-    const hint = other === undefined ? '' : `; ${other} is not a documented field, did you mean ${param}?`;
-    throw badRequest(param, `${param} is required${hint}`, 'missing_parameter');
+    const hint = other === undefined ? '' : `; ${mention(other)} is not a documented field, did you mean ${param}?`;
+    throw badRequest(param, `${mention(param)} is required${hint}`, 'missing_parameter');
   }
-  throw badRequest(param, `${param} is not valid: ${describe(issue)}`);
+  throw badRequest(param, `${mention(param)} is not valid: ${describe(issue)}`);
 }
 
 /** Like a strict `checked` of each entry of a list, in slices. `refuse` throws the error for the whole list. */

@@ -1,3 +1,5 @@
+import { redacted } from './redact.js';
+
 /** The two API areas of the service. Each has its own error body. */
 export type Area = 'context' | 'gateway';
 
@@ -34,8 +36,12 @@ export function notFound(param: string, message: string, code: string): HttpErro
   return new HttpError(404, message, { param, code });
 }
 
-/** The documented error body of an area. */
+/** The documented error body of an area, without keys. */
 export function errorBody(area: Area, status: number, message: string, details: ErrorDetails = {}): object {
+  return redacted(bodyOf(area, status, message, details));
+}
+
+function bodyOf(area: Area, status: number, message: string, details: ErrorDetails): object {
   if (area === 'context') return { success: false, error: message };
   const type = details.type ?? TYPE_BY_STATUS[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
   if (status === 429) return { error: { message, type, retry_after: details.retryAfter ?? 1 } };

@@ -1,4 +1,5 @@
 import { badRequest, notFound } from '../base/errors.js';
+import { mention } from '../base/mention.js';
 import type { Models } from '../store/models.js';
 import type { LanguageLoader, TokenPieces } from '../text/language.js';
 import { type PromptTokens, promptTokensOf } from '../text/prompt-tokens.js';
@@ -82,7 +83,7 @@ export class Completions {
     counted?.(prompt);
     const promptTokens = prompt.tokens;
     if (promptTokens > window) {
-      const message = `The messages have ${promptTokens} tokens; the context window of ${request.model} is ${window}`;
+      const message = `The messages have ${promptTokens} tokens; the context window of ${mention(request.model)} is ${window}`;
       throw badRequest('messages', message, 'context_length_exceeded'); // A28
     }
     const scripted = await chat.find({ model: request.model, messages: request.messages, sent: request.sent });
@@ -117,9 +118,9 @@ export class Completions {
     if (known !== undefined) return known.contextWindow;
     const names = this.parts.models
       .list()
-      .map(({ id }) => id)
+      .map(({ id }) => mention(id))
       .join(', ');
-    const message = `The model ${model.slice(0, 100)} does not exist. Use one of ${names}`;
+    const message = `The model ${mention(model)} does not exist. Use one of ${names}`;
     throw notFound('model', message, 'model_not_found'); // A11
   }
 }

@@ -127,7 +127,7 @@ function isTime(given: string): boolean {
   return !Number.isNaN(Date.parse(given));
 }
 
-function isExpression({ pattern, flags }: { pattern: string; flags?: string | undefined }): boolean {
+export function isExpression({ pattern, flags }: { pattern: string; flags?: string | undefined }): boolean {
   try {
     new RegExp(pattern, flags);
     return true;

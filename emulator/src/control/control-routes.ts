@@ -3,6 +3,8 @@ import type * as z from 'zod/mini';
 import { checked, parseJson } from '../base/checked.js';
 import type { DescribedEndpoint, Endpoint } from '../base/endpoint.js';
 import { HttpError } from '../base/errors.js';
+import { mention } from '../base/mention.js';
+import { redact } from '../base/redact.js';
 import { readBytes } from '../http/body.js';
 import { ok } from './responses.js';
 
@@ -20,11 +22,10 @@ export class ControlRoutes {
   readonly #app = new Hono({ strict: false });
 
   constructor() {
-    this.#app.notFound((c) => c.json({ error: `there is no ${c.req.method} ${c.req.path}` }, 404));
+    this.#app.notFound((c) => c.json({ error: `there is no ${c.req.method} ${mention(c.req.path)}` }, 404));
     this.#app.onError((error, c) => {
-      if (error instanceof HttpError) return c.json({ error: error.message }, error.status as 400);
-      if (error instanceof RangeError) return c.json({ error: error.message }, 400);
-      return c.json({ error: error.message }, 500);
+      const status = error instanceof HttpError ? error.status : error instanceof RangeError ? 400 : 500;
+      return c.json({ error: redact(error.message) }, status as 400);
     });
   }
 

@@ -1,5 +1,6 @@
 import { parseJson } from '../base/checked.js';
 import { badRequest } from '../base/errors.js';
+import { mention } from '../base/mention.js';
 import { checkedFault, type FaultResponse } from './rule.js';
 
 /** The header with which a request asks for a fault. */
@@ -19,7 +20,7 @@ export function parseFault(text: string): FaultResponse {
     return checkedFault({ status: Number(name), ...(value === '' ? {} : { retryAfter: Number(value) }) });
   }
   const short = Object.hasOwn(SHORT_FORMS, name) ? SHORT_FORMS[name] : undefined;
-  if (short === undefined) throw badRequest(FAULT_HEADER, `${FAULT_HEADER}: unknown fault: ${given.slice(0, 80)}`);
+  if (short === undefined) throw badRequest(FAULT_HEADER, `${FAULT_HEADER}: unknown fault: ${mention(given)}`);
   return checkedFault(short(value, first, second));
 }
 

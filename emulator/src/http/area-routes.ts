@@ -1,5 +1,6 @@
 import type { DescribedEndpoint, Endpoint } from '../base/endpoint.js';
 import { HttpError } from '../base/errors.js';
+import { mention } from '../base/mention.js';
 import type { Exchange } from './exchange.js';
 import { errorResponse, type PlainResponse } from './plain-response.js';
 
@@ -36,7 +37,7 @@ export class AreaRoutes {
     const { area, method, path } = exchange;
     const found = this.#find(path);
     if (found === undefined) {
-      const message = `There is no endpoint ${method} ${path}; see the calls in the README`;
+      const message = `There is no endpoint ${method} ${mention(path)}; see the calls in the README`;
       return errorResponse(area, 404, message, { param: 'path', code: 'not_found' });
     }
     const { methods, params } = found;

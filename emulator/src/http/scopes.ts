@@ -1,3 +1,5 @@
+import { mention } from '../base/mention.js';
+
 /** The header of a request that names its scope. */
 export const SCOPE_HEADER = 'x-emulator-scope';
 
@@ -11,7 +13,7 @@ export class Scopes<Scope extends { close(): Promise<void> }> {
   of(name: string): Scope {
     const known = this.#scopes.get(name);
     if (known !== undefined) return known;
-    if (!/^[\w.:-]{1,200}$/.test(name)) throw new RangeError(`not a name of a scope: ${name.slice(0, 100)}`);
+    if (!/^[\w.:-]{1,200}$/.test(name)) throw new RangeError(`not a name of a scope: ${mention(name)}`);
     if (this.#scopes.size >= MOST_SCOPES) throw new RangeError(`there are ${MOST_SCOPES} scopes; end some`);
     const scope = this.create();
     this.#scopes.set(name, scope);

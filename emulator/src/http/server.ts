@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { getRequestListener, RequestError } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import { quote } from '../base/mention.js';
 import { clearImmediate, setImmediate } from '../base/real-timers.js';
 import { EventBody } from './event-body.js';
 import { errorResponse, type PlainResponse, toResponse } from './plain-response.js';
@@ -47,7 +48,9 @@ export async function listenOn(
       errorHandler: (error) =>
         error instanceof RequestError
           ? toResponse(
-              errorResponse('gateway', 400, `The request cannot be read: ${error.message}`, { param: 'request' }),
+              errorResponse('gateway', 400, `The request cannot be read: ${quote(error.message)}`, {
+                param: 'request',
+              }),
             )
           : undefined,
     },

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.js';
 import { badRequest, notFound } from '../base/errors.js';
+import { mention } from '../base/mention.js';
 import type { IdSource } from './random.js';
 import { type Collection, checkedId, type Storage } from './storage.js';
 
@@ -139,19 +140,23 @@ export class Integrations {
   execute(integrationId: string, body: Map<string, unknown>, strict = false): IntegrationResult {
     const integration = this.get(integrationId);
     if (integration === undefined)
-      throw notFound('integration', `There is no integration ${integrationId}`, 'integration_not_found');
+      throw notFound('integration', `There is no integration ${mention(integrationId)}`, 'integration_not_found');
     const name = body.get('action');
     if (typeof name !== 'string' || name === '')
       throw badRequest('action', 'action is required and must be a string', 'missing_parameter');
     const action = integration.actions.find((candidate) => candidate.name === name);
     if (action === undefined) {
       const known = integration.actions.map((candidate) => candidate.name).join(', ');
-      throw badRequest('action', `${integration.id} has no such action; its actions are ${known}`, 'unknown_action');
+      throw badRequest(
+        'action',
+        `${mention(integration.id)} has no such action; its actions are ${mention(known)}`,
+        'unknown_action',
+      );
     }
     const known = new Set(['action', ...action.fields.map((field) => field.name)]);
     const unknown = strict ? [...body.keys()].find((field) => !known.has(field)) : undefined;
     if (unknown !== undefined)
-      throw badRequest(unknown, `${unknown} is not a field of ${action.name}`, 'unknown_parameter');
+      throw badRequest(unknown, `${mention(unknown)} is not a field of ${mention(action.name)}`, 'unknown_parameter');
     const fields = Object.fromEntries(checkedFields(action, body));
     const executedAt = new Date(this.#clock.now()).toISOString();
     const id = this.#ids.next('exec');
@@ -174,11 +179,15 @@ function checkedFields(action: IntegrationAction, body: Map<string, unknown>): [
     const value = body.get(field.name);
     if (value === undefined && !field.required) continue;
     if (value === undefined)
-      throw badRequest(field.name, `${field.name} is required for ${action.name}`, 'missing_parameter');
+      throw badRequest(
+        field.name,
+        `${mention(field.name)} is required for ${mention(action.name)}`,
+        'missing_parameter',
+      );
     if (typeof value !== field.type || value === '') {
       throw badRequest(
         field.name,
-        `${field.name} must be a ${field.type === 'string' ? 'non-empty string' : field.type}`,
+        `${mention(field.name)} must be a ${field.type === 'string' ? 'non-empty string' : field.type}`,
       );
     }
     // The comparison above proves that the value is of one of these types.

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type Database from 'libsql';
 import { HttpError } from '../base/errors.js';
+import { quote } from '../base/mention.js';
 import { type Collection, MemoryStorage, type Storage } from './storage.js';
 
 /**
@@ -120,7 +121,7 @@ export class SqliteStorage implements Storage {
       const code = codeOf(error);
       if (!UNWRITABLE.test(code)) throw error;
       const reason = code === 'SQLITE_FULL' ? 'the disk is full' : code;
-      throw new HttpError(507, `The emulator cannot write its data file: ${reason}. Nothing was changed`, {
+      throw new HttpError(507, `The emulator cannot write its data file: ${quote(reason)}. Nothing was changed`, {
         code: 'insufficient_storage',
       });
     }

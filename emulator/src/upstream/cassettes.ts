@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFile
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { HttpError } from '../base/errors.js';
-import { redact } from '../base/redact.js';
-import { startOf } from '../base/start-of.js';
+import { mention } from '../base/mention.js';
+import { redacted } from '../base/redact.js';
 import type { CompletionRequest, ModelResponse, ModelResponseEnd, ModelSource } from './model-source.js';
 import { asPiece, countedText, joinPieces, type ReplyPiece, toolCallPieceSchema } from './tool-calls.js';
 
@@ -109,7 +109,8 @@ export function readableRecording({ file, request, answers }: Recording) {
     const { content, toolCalls } = joinPieces(pieces);
     return [content, countedText(toolCalls)].filter(Boolean).join('\n');
   });
-  return { file, request, answers: texts };
+  // A recording that was written by hand may have keys.
+  return redacted({ file, request, answers: texts });
 }
 
 function readCassette(file: string): z.infer<typeof cassetteSchema> | undefined {
@@ -136,23 +137,31 @@ function missing(directory: string, request: CompletionRequest): never {
   throw new HttpError(503, `No response was recorded for this request${hint}`, { code: 'replay_miss' });
 }
 
-/** Where two JSON values differ, with both values. */
+/** Where two JSON values differ. It repeats no text of theirs, which may be another user's prompt. */
 function differencesOf(wanted: unknown, recorded: unknown, path: string): string[] {
   if (typeof wanted === 'object' && wanted !== null && typeof recorded === 'object' && recorded !== null) {
     const [one, other] = [wanted as Record<string, unknown>, recorded as Record<string, unknown>];
     const names = new Set([...Object.keys(one), ...Object.keys(other)]);
     return [...names].flatMap((name) => differencesOf(one[name], other[name], path === '' ? name : `${path}.${name}`));
   }
-  return wanted === recorded ? [] : [`${path}: ${excerpt(wanted)} instead of ${excerpt(recorded)}`];
+  return wanted === recorded ? [] : [difference(wanted, recorded, path)];
 }
 
-function excerpt(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'nothing';
-  return text.length > MOST_TEXT ? `${startOf(text, MOST_TEXT)}…` : text;
+function difference(wanted: unknown, recorded: unknown, path: string): string {
+  const field = mention(path);
+  if (wanted === undefined) return `${field}, which only the recording has`;
+  if (recorded === undefined) return `${field}, which only the request has`;
+  if (path === 'model') return `${field}: ${mention(String(wanted))} instead of ${mention(String(recorded))}`;
+  if (typeof wanted === 'string' && typeof recorded === 'string') {
+    let same = 0;
+    while (same < wanted.length && wanted[same] === recorded[same]) same += 1;
+    return `${field}, from character ${same + 1} on`;
+  }
+  const isShown = [wanted, recorded].every((value) => typeof value === 'number' || typeof value === 'boolean');
+  return isShown ? `${field}: ${wanted} instead of ${recorded}` : field;
 }
 
 const MOST_NAMED = 3;
-const MOST_TEXT = 60;
 
 /** A key may span two pieces, so a reply that needs redaction is stored as one piece. */
 function withoutKeys(pieces: readonly ReplyPiece[]): readonly ReplyPiece[] {
@@ -160,14 +169,6 @@ function withoutKeys(pieces: readonly ReplyPiece[]): readonly ReplyPiece[] {
   const safe = redacted({ content, toolCalls });
   if (JSON.stringify(safe) === JSON.stringify({ content, toolCalls })) return pieces;
   return [safe.content, ...(toolCalls.length === 0 ? [] : [asPiece(safe.toolCalls)])];
-}
-
-/** A copy of a JSON value without keys in its texts. */
-function redacted<T>(value: T): T {
-  if (typeof value === 'string') return redact(value) as T;
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(redacted) as T;
-  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, redacted(field)])) as T;
 }
 
 /**

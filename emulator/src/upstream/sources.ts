@@ -1,4 +1,3 @@
-import { redact } from '../base/redact.js';
 import { RecordingSource, ReplaySource, readableRecording, recordingsIn } from './cassettes.js';
 import type { ModelSource, UpstreamOptions } from './model-source.js';
 import { UpstreamSource } from './upstream-source.js';
@@ -31,11 +30,11 @@ export function modelSource({ upstream, cassettes }: SourceOptions): ModelSource
   return cassettes === undefined ? source : new RecordingSource(source, cassettes.directory);
 }
 
-/** Describes a source, without what its URL may have of a password. */
+/** Describes a source. */
 export function answersFrom(source: ModelSource | undefined, { upstream, cassettes }: SourceOptions): Answers {
   return {
     from: source?.name ?? 'built-in',
-    upstream: upstream && redact(upstream.url.replace(/\/\/[^/@]*@/, '//')),
+    upstream: upstream?.url,
     directory: cassettes?.directory,
     recordings: cassettes === undefined ? [] : recordingsIn(cassettes.directory).map(readableRecording),
   };

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { badRequest, HttpError, notFound } from '../base/errors.js';
-import { redact } from '../base/redact.js';
+import { mention, quote } from '../base/mention.js';
+import { redact, SHORTEST_SECRET } from '../base/redact.js';
 import { eventData } from './events.js';
 import {
   type CompletionRequest,
@@ -20,16 +21,18 @@ export class UpstreamSource implements ModelSource {
   readonly #url: string;
   readonly #headers: Record<string, string>;
   readonly #models: Map<string, string>;
+  /** The key, which the upstream may repeat in an error. */
+  readonly #secrets: readonly string[];
   readonly #timeout: number;
   readonly #fetch: typeof fetch;
 
   constructor({ url, key, models = {}, timeout = 120_000, fetch: send = fetch }: UpstreamOptions) {
-    if (!/^https?:\/\//.test(url)) throw new RangeError('upstream must be an http or https URL');
     this.#url = `${url.replace(/\/+$/, '')}/chat/completions`;
     this.#headers = {
       'content-type': 'application/json',
       ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
     };
+    this.#secrets = key !== undefined && key.length >= SHORTEST_SECRET ? [key] : [];
     this.#models = new Map(Object.entries(models));
     this.#timeout = timeout;
     this.#fetch = send;
@@ -45,9 +48,11 @@ export class UpstreamSource implements ModelSource {
       ...(stream ? { stream, stream_options: { include_usage: true } } : {}),
     });
     const response = await this.#send(body, signal);
-    if (!response.ok) throw await translatedError(response, model, this.#url);
+    if (!response.ok) throw await translatedError(response, model, this.#url, this.#secrets);
     const isStream = response.headers.get('content-type')?.includes('text/event-stream') ?? false;
-    return isStream && response.body !== null ? streamedCompletion(response.body) : wholeCompletion(response, signal);
+    return isStream && response.body !== null
+      ? streamedCompletion(response.body, this.#secrets)
+      : wholeCompletion(response, signal);
   }
 
   async #send(body: string, signal: AbortSignal): Promise<Response> {
@@ -88,7 +93,7 @@ async function wholeCompletion(response: Response, signal: AbortSignal): Promise
   return wholeResponse([...(content ? [content] : []), ...(tool_calls?.length ? [asPiece(tool_calls)] : [])], end);
 }
 
-function streamedCompletion(body: ReadableStream<Uint8Array>): ModelResponse {
+function streamedCompletion(body: ReadableStream<Uint8Array>, secrets: readonly string[]): ModelResponse {
   const end: ModelResponseEnd = { finishReason: '' };
   return {
     ended: () => end,
@@ -96,7 +101,7 @@ function streamedCompletion(body: ReadableStream<Uint8Array>): ModelResponse {
       for await (const data of eventData(body)) {
         if (data === '[DONE]') break;
         const chunk = readChunk(data);
-        if (chunk.error) throw unavailable(new Error(chunk.error.message ?? 'an error event'));
+        if (chunk.error) throw unavailable(new Error(redact(chunk.error.message ?? 'an error event', secrets)));
         const choice = chunk.choices?.[0];
         const { content, tool_calls } = choice?.delta ?? {};
         if (content) yield content;
@@ -121,23 +126,31 @@ function readChunk(data: string): z.infer<typeof chunkSchema> {
  * Translates an upstream's error for our caller, who does not know the upstream: for example, a 401 is not about the
  * caller's key.
  */
-async function translatedError(response: Response, model: string, url: string): Promise<HttpError> {
+async function translatedError(
+  response: Response,
+  model: string,
+  url: string,
+  secrets: readonly string[],
+): Promise<HttpError> {
   const { status } = response;
-  const message = messageIn(await response.text().catch(() => ''));
-  if (status === 404 && !/\/v\d[^/]*\/chat\/completions$/.test(url) && !message?.includes('model')) {
+  const said = messageIn(redact(await response.text().catch(() => ''), secrets));
+  if (status === 404 && !/\/v\d[^/]*\/chat\/completions$/.test(url) && !said?.includes('model')) {
     const hint = 'The upstream has nothing at /chat/completions. Its URL must include its path, which is usually /v1';
     return new HttpError(503, hint, { code: 'upstream_without_path' });
   }
   if (status === 404) {
-    const hint = `The upstream has no model ${model.slice(0, 100)}. Map it to one of its models, with models or --model-map`;
+    const hint = `The upstream has no model ${mention(model)}. Map it to one of its models, with models or --model-map`;
     return notFound('model', hint, 'model_not_found');
   }
   if (status === 429) return new HttpError(429, 'Rate limit exceeded', { retryAfter: retryAfterOf(response.headers) });
   if (status === 400 || status === 413 || status === 422) {
-    return badRequest('messages', message ?? 'The upstream rejected the request', 'upstream_refused');
+    return badRequest('messages', `The upstream rejected the request${quoted(said)}`, 'upstream_refused');
   }
-  const said = message === undefined ? '' : `: ${message}`;
-  return new HttpError(503, `The upstream responded with ${status}${said}`, { code: 'upstream_error' });
+  return new HttpError(503, `The upstream responded with ${status}${quoted(said)}`, { code: 'upstream_error' });
+}
+
+function quoted(said: string | undefined): string {
+  return said === undefined ? '' : `: ${quote(said)}`;
 }
 
 /** Whole seconds, at least one. The header has seconds or a date, which is read by the upstream's own clock. */
@@ -149,7 +162,7 @@ function retryAfterOf(headers: Headers): number {
   return seconds >= 1 ? Math.ceil(seconds) : 1;
 }
 
-/** The text of an error, in the forms that servers use. Keys in it are hidden. */
+/** The text of an error, in the forms that servers use. */
 function messageIn(text: string): string | undefined {
   let value: unknown = text;
   try {
@@ -160,7 +173,7 @@ function messageIn(text: string): string | undefined {
   const found = z.safeParse(errorSchema, value).data;
   const message =
     typeof found === 'string' ? (found.trimStart().startsWith('<') ? undefined : found) : found && textOf(found);
-  return message?.trim() ? redact(message.trim().slice(0, 500)) : undefined;
+  return message?.trim() || undefined;
 }
 
 function textOf({ error, message, detail }: Exclude<z.infer<typeof errorSchema>, string>): string | undefined {
@@ -172,7 +185,7 @@ function textOf({ error, message, detail }: Exclude<z.infer<typeof errorSchema>,
 function unavailable(error: unknown): HttpError {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const reason = cause instanceof Error ? cause.message : String(cause);
-  return new HttpError(503, `The upstream sent no usable response: ${reason.slice(0, 200)}`, {
+  return new HttpError(503, `The upstream sent no usable response: ${quote(reason)}`, {
     code: 'upstream_unavailable',
   });
 }

@@ -2,13 +2,15 @@ import * as z from 'zod/mini';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { checked } from '../../base/checked.js';
 import { badRequest } from '../../base/errors.js';
+import { redact, redacted } from '../../base/redact.js';
 import { faultInJson } from '../../faults/faults.js';
 import { activeFault, type FaultResponse } from '../../faults/rule.js';
+import { isSecretHeader } from '../../http/log/credentials.js';
 import type { RequestRecord } from '../../http/log/request-record.js';
 import { activeReply, replyFrom, replyInJson } from '../bodies.js';
 import type { EmulatorParts } from '../parts.js';
 import { type openedCase, requestRecord } from '../responses.js';
-import { masked, maskedRequest, maskedState, maskedValue } from './mask.js';
+import { inContent, maskedFault, maskedReply, maskedRequest, maskedState } from './mask.js';
 import { currentState, type EmulatorState, restoreState } from './state.js';
 import { checkedState, stateWithoutKeys } from './state-schema.js';
 
@@ -44,6 +46,7 @@ export function exportCase(parts: EmulatorParts, { requests, masks, withState, n
   const records = requests.flatMap((id) => log.find(id) ?? []);
   const faults = parts.faults.list().filter(({ match }) => !(match.path instanceof RegExp));
   const replies = parts.chat.list().filter((one) => ![one.match, one.reply].some((it) => typeof it === 'function'));
+  const rules = faults.map(faultInJson).map(withoutSecrets);
   const scripts = replies.map(replyInJson);
   const state = hidesPrompts ? maskedState(currentState(parts)) : currentState(parts);
   return {
@@ -51,23 +54,27 @@ export function exportCase(parts: EmulatorParts, { requests, masks, withState, n
     version: 1,
     emulator: packageJson.version,
     exportedAt: new Date().toISOString(),
-    note,
     masked: [...masks],
-    requests: hidesPrompts ? records.map(maskedRequest) : records,
-    faults: faults.map(faultInJson),
-    replies: hidesPrompts ? scripts.map(maskedReply) : scripts,
+    ...redacted({
+      note,
+      requests: hidesPrompts ? records.map(maskedRequest) : records,
+      faults: hidesPrompts ? rules.map(maskedFault) : rules,
+      replies: hidesPrompts ? scripts.map(maskedReply) : scripts,
+    }),
     ...(withState && { state: masks.includes('keys') ? withoutKeys(state, stores.sessions.first.userId) : state }),
   };
 }
 
-function maskedReply({ id, match, reply }: ReturnType<typeof replyInJson>): ReturnType<typeof replyInJson> {
-  const text = typeof match === 'string' ? masked(match) : { ...match, pattern: masked(match.pattern) };
-  return { id, match: text, reply: maskedValue(reply) };
+/** A rule for requests with a certain key is for those with any. */
+function withoutSecrets({ match, ...rule }: ReturnType<typeof faultInJson>): ReturnType<typeof faultInJson> {
+  const header = Object.entries(match.header ?? {}).map(([name, value]) => [name, isSecretHeader(name) ? '*' : value]);
+  return { ...rule, match: { ...match, ...(match.header && { header: Object.fromEntries(header) }) } };
 }
 
 function withoutKeys(state: EmulatorState, firstUser: string): StateWithoutKeys {
-  const { seed: _s, sequences: _q, apiKeys: _k, sessions: _t, idempotency: _i, ...rest } = state;
-  return { ...rest, firstUser };
+  const { seed: _s, sequences: _q, apiKeys: _k, sessions: _t, idempotency: _i, files, ...rest } = state;
+  const safe = files.map((file) => ({ ...file, content: inContent(file.content, redact) }));
+  return redacted({ ...rest, files: safe, firstUser });
 }
 
 /** What opening a case has added. */

@@ -1,100 +1,208 @@
+import { NAME } from '../../base/mention.js';
+import type { faultInJson } from '../../faults/faults.js';
+import type { FaultResponse } from '../../faults/rule.js';
+import { isSecretHeader } from '../../http/log/credentials.js';
 import type { RequestRecord } from '../../http/log/request-record.js';
+import { isExpression, type replyInJson } from '../bodies.js';
 import type { EmulatorState } from './state.js';
 
 /** Hides what people wrote: a letter becomes x, a digit 0. Length and punctuation stay. */
-export function masked(text: string): string {
+function masked(text: string): string {
   return text.replace(/[\p{L}\p{M}]/gu, 'x').replace(/\p{N}/gu, '0');
 }
 
-/** A text that names something, as ids, roles, times and models are written. A field may have another, such as prose. */
-const NAME = /^[\w.:/+@~-]*$/;
-
-/** A value with all its texts masked, except names in fields that only name or classify something. */
-export function maskedValue<T>(value: T, name = ''): T {
-  // Every branch returns what it was given, with other texts in it.
-  if (typeof value === 'string') return (PLAIN_FIELDS.has(name) && NAME.test(value) ? value : masked(value)) as T;
-  if (Array.isArray(value)) return value.map((item) => maskedValue(item, name)) as T;
-  if (typeof value !== 'object' || value === null) return value;
-  const isByTerm = name === 'definitions';
-  const entries = Object.entries(value).map(([key, inner]) => [isByTerm ? masked(key) : key, maskedValue(inner, key)]);
-  return Object.fromEntries(entries) as T;
+/** A text that names something stays. A field for names may have another text, such as prose. */
+function maskedName(text: string): string {
+  return NAME.test(text) || OWN_WORDS.test(text) ? text : masked(text);
 }
 
-/** A request without what people wrote in its bodies. */
-export function maskedRequest(record: RequestRecord): RequestRecord {
-  const { body, response, prompt } = record;
-  const isError = (record.status ?? 0) >= 400;
+const OWN_WORDS = /^(?:status \d{3}|scripted reply|first (?:secret|publishable) key)$/;
+
+/** A value with all its texts masked, except names in `fields`, which only name or classify something. */
+function maskedValue<T>(value: T, fields = PLAIN_FIELDS, name = ''): T {
+  // Every branch returns what it was given, with other texts in it.
+  if (typeof value === 'string') return (fields.has(name) ? maskedName(value) : masked(value)) as T;
+  if (Array.isArray(value)) return value.map((item) => maskedValue(item, fields, name)) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  if (name === 'headers') return maskedHeaders(value as Record<string, unknown>) as T;
+  const safe: Record<string, unknown> = {};
+  for (const [key, inner] of Object.entries(value)) {
+    let shown = name === 'definitions' ? masked(key) : maskedName(key);
+    while (Object.hasOwn(safe, shown)) shown += 'x';
+    // Not an assignment, which `__proto__` would take for itself.
+    const field = { value: maskedValue(inner, fields, key), enumerable: true, configurable: true, writable: true };
+    Object.defineProperty(safe, shown, field);
+  }
+  return safe as T;
+}
+
+/** A request without what people wrote. A field that nothing here names is masked. */
+export function maskedRequest({ path, body, response, faultResponse, ...rest }: RequestRecord): RequestRecord {
+  const isOwnError = faultResponse === undefined;
   return {
-    ...record,
-    path: maskedPath(record.path),
-    model: record.model && maskedName(record.model),
-    conversation: record.conversation && maskedName(record.conversation),
-    headers: Object.fromEntries(
-      Object.entries(record.headers).map(([name, value]) => [name, name === IDEMPOTENCY ? maskedName(value) : value]),
-    ),
+    ...maskedValue(rest, RECORD_FIELDS),
+    path: maskedPath(path),
+    faultResponse: faultResponse && maskedEffect(faultResponse),
     body: body === undefined ? undefined : maskedBody(body),
     isBodyExact: false,
-    prompt: prompt && {
-      ...prompt,
-      messages: prompt.messages.map((message) => ({ ...message, text: masked(message.text) })),
-    },
     response: response && {
-      ...response,
-      // The message of an error is what the case is about.
-      body: isError ? response.body : maskedBody(response.body),
-      events: response.events?.map(({ at, text }) => ({ at, text: maskedBody(text) })),
+      ...maskedValue(response),
+      body: maskedBody(response.body, isOwnError && (rest.status ?? 0) >= 400),
+      events: response.events?.map(({ at, text }) => ({ at, text: maskedBody(text, isOwnError) })),
     },
-    error: record.error === undefined ? undefined : masked(record.error),
   };
 }
 
-const IDEMPOTENCY = 'idempotency-key';
+function maskedEffect(respond: FaultResponse): FaultResponse {
+  const { when, how, contentType } = respond as { when?: string; how?: string; contentType?: string };
+  return {
+    ...maskedValue(respond),
+    ...(when && { when }),
+    ...(how && { how }),
+    ...(contentType && { contentType: maskedMedia(contentType) }),
+  } as FaultResponse;
+}
 
-/** Ids, as in a path or a query, stay; a part with anything else than a name is masked. */
+function maskedMedia(type: string): string {
+  return MEDIA.test(type) ? type : masked(type);
+}
+
+/** A name or an id in a path stays, and so does an id in a query. */
 function maskedPath(path: string): string {
   const [place = '', query] = path.split(/\?(.*)/s);
-  const segments = place.split('/').map(maskedName).join('/');
-  const fields = query?.replace(/=(?!(?:conv|msg)_[\w-]*(?:&|$))[^&]*/g, (text) => masked(text));
-  return fields === undefined ? segments : `${segments}?${fields}`;
+  const segments = place.split('/').map((part) => (part === '*' ? part : maskedName(part)));
+  if (query === undefined) return segments.join('/');
+  const fields = query.split('&').map((field) => {
+    const [name = '', value] = field.split(/=(.*)/s);
+    if (value === undefined) return masked(name);
+    return `${maskedName(name)}=${/^(?:conv|msg)_[\w-]*$/.test(value) ? value : masked(value)}`;
+  });
+  return `${segments.join('/')}?${fields.join('&')}`;
 }
 
-function maskedName(text: string): string {
-  return NAME.test(text) ? text : masked(text);
+/** Headers of the protocol stay, and names in those of the APIs and of the emulator. */
+function maskedHeaders(headers: Record<string, unknown>): Record<string, unknown> {
+  const lines = Object.entries(headers).map(([name, value]) => {
+    const text = String(value);
+    const isKept =
+      PROTOCOL_HEADERS.test(name) || isSecretHeader(name) || (/^content-type$/i.test(name) && MEDIA.test(text));
+    return [maskedName(name), isKept ? text : NAMING_HEADERS.test(name) ? maskedName(text) : masked(text)];
+  });
+  return Object.fromEntries(lines);
 }
+
+const PROTOCOL_HEADERS =
+  /^(?:accept|accept-encoding|accept-language|access-control-expose-headers|allow|cache-control|connection|content-length|date|host|user-agent|vary)$/i;
+const NAMING_HEADERS =
+  /^(?:access-control-[\w-]+|idempotency-key|retry-after|traceparent|x-call-attempt|x-emulator-[\w-]+|x-ratelimit-[\w-]+|x-request-id)$/i;
+const MEDIA = /^[\w.+-]+\/[\w.+-]+(?:; ?[\w-]+=[\w"'.-]+)*$/;
 
 /** JSON, or server-sent events of JSON; any other text is masked whole. */
-function maskedBody(body: string): string {
-  if (body.startsWith('data:') || body.startsWith(':')) {
-    return body.replace(/^data: ?(.*)$/gm, (line, data) => (data === '[DONE]' ? line : `data: ${maskedJson(data)}`));
-  }
-  return maskedJson(body);
+function maskedBody(body: string, isOwnError = false): string {
+  if (!/^(?:data)?:/.test(body)) return maskedJson(body, isOwnError);
+  return body.replace(/^.+$/gm, (line) => {
+    const [, data] = /^data: ?(.*)$/.exec(line) ?? [];
+    if (data === '[DONE]') return line;
+    return data === undefined ? masked(line) : `data: ${maskedJson(data, isOwnError)}`;
+  });
 }
 
-function maskedJson(text: string): string {
+function maskedJson(text: string, isOwnError: boolean): string {
+  let value: unknown;
   try {
-    return JSON.stringify(maskedValue(JSON.parse(text)));
+    value = JSON.parse(text);
   } catch {
     return masked(text);
   }
+  const safe = maskedValue(value);
+  return JSON.stringify(isOwnError ? withMessage(safe, value) : safe);
+}
+
+/** The message of an error of the emulator is what a case is about. What it quotes stands in double quotes. */
+function withMessage(safe: unknown, given: unknown): unknown {
+  const { error } = Object(given) as { error?: unknown };
+  if (typeof error === 'string') return { ...Object(safe), error: withoutQuotes(error) };
+  const { message } = Object(error) as { message?: unknown };
+  if (typeof message !== 'string') return safe;
+  return { ...Object(safe), error: { ...Object(safe).error, message: withoutQuotes(message) } };
+}
+
+function withoutQuotes(message: string): string {
+  return message.replace(/"(?:[^"\\]|\\.)*"?/g, (quote) => masked(quote));
+}
+
+/** A fault rule without what people wrote. */
+export function maskedFault({
+  match,
+  respond,
+  ...rule
+}: ReturnType<typeof faultInJson>): ReturnType<typeof faultInJson> {
+  const { method, path, header, ...more } = match;
+  return {
+    ...rule,
+    match: {
+      ...more,
+      ...(method === undefined ? {} : { method: maskedName(method) }),
+      ...(path === undefined ? {} : { path: maskedPath(String(path)) }),
+      ...(header && { header: maskedHeaders(header) as Record<string, string> }),
+    },
+    respond: maskedEffect(respond),
+  };
+}
+
+/** A scripted reply without what people wrote. */
+export function maskedReply({ id, match, reply }: ReturnType<typeof replyInJson>): ReturnType<typeof replyInJson> {
+  return { id, match: typeof match === 'string' ? masked(match) : maskedExpression(match), reply: maskedValue(reply) };
+}
+
+/** An escape is not valid with other letters. */
+function maskedExpression({ pattern, ...rest }: { pattern: string; flags?: string | undefined }) {
+  const expression = { ...rest, pattern: masked(pattern.replace(/\\(?:[pPku]\{?|.)/g, '.')) };
+  return isExpression(expression) ? expression : { ...rest, pattern: 'x' };
 }
 
 /** A snapshot without what people wrote. Ids, roles, times, names of models and keys stay. */
 export function maskedState(state: EmulatorState): EmulatorState {
-  const { conversations, memory, presets, files, integrations, integrationExecutions } = state;
   return {
     ...state,
-    conversations: maskedValue(conversations),
-    memory: maskedValue(memory),
-    presets: presets.map((preset) => ({ ...preset, template: maskedTemplate(preset.template) })),
-    files: files.map((file) => {
-      const text = masked(Buffer.from(file.content, 'base64').toString('latin1'));
-      return { ...file, filename: masked(file.filename), content: Buffer.from(text, 'latin1').toString('base64') };
-    }),
-    ...(integrations && { integrations }),
-    integrationExecutions: integrationExecutions.map((done) => ({ ...done, fields: maskedValue(done.fields) })),
+    ...(state.plan && { plan: maskedValue(state.plan) }),
+    ...(state.models && { models: maskedValue(state.models) }),
+    apiKeys: state.apiKeys.map((key) => ({ ...key, name: maskedName(key.name) })),
+    workspaces: state.workspaces.map((one) => ({ ...maskedValue(one), members: one.members.map(maskedName) })),
+    conversations: maskedValue(state.conversations),
+    memory: maskedValue(state.memory),
+    presets: state.presets.map((preset) => ({ ...maskedValue(preset), template: maskedTemplate(preset.template) })),
+    files: state.files.map((file) => ({
+      ...maskedValue(file),
+      contentType: maskedMedia(file.contentType),
+      content: inContent(file.content, masked),
+    })),
+    ...(state.integrations && { integrations: state.integrations.map(maskedIntegration) }),
+    integrationExecutions: state.integrationExecutions.map((done) => ({ ...done, fields: maskedValue(done.fields) })),
+    usage: state.usage.map(({ key, conversation, ...used }) => ({
+      ...used,
+      key: key && { ...key, name: maskedName(key.name) },
+      conversation: conversation && maskedName(conversation),
+    })),
     // Stored responses have replies in them.
     idempotency: [],
   };
+}
+
+/** Changes the text of a file, which a snapshot has as base64. */
+export function inContent(content: string, change: (text: string) => string): string {
+  const text = Buffer.from(content, 'base64').toString('latin1');
+  return Buffer.from(change(text), 'latin1').toString('base64');
+}
+
+/** The names of actions and fields are what a call must name. */
+function maskedIntegration(integration: NonNullable<EmulatorState['integrations']>[number]): typeof integration {
+  const actions = integration.actions.map((action) => ({
+    ...maskedValue(action),
+    name: maskedName(action.name),
+    ...(action.fields && { fields: action.fields.map((field) => ({ ...field, name: maskedName(field.name) })) }),
+  }));
+  return { ...maskedValue(integration), actions };
 }
 
 function maskedTemplate(template: string): string {
@@ -112,3 +220,9 @@ const PLAIN_FIELDS = new Set(
     'lastCompactionAt summarySourceHash leftOut purpose preset_id'
   ).split(' '),
 );
+/** The same for the facts of a logged request. */
+const RECORD_FIELDS = new Set([
+  ...PLAIN_FIELDS,
+  ...'method caller receivedAt outcome fault answeredBy call by first conversation stoppedBy file part'.split(' '),
+  ...'name unit endsAt'.split(' '),
+]);

@@ -1,12 +1,11 @@
-import { isUtf8 } from 'node:buffer';
 import { setImmediate } from '../../base/real-timers.js';
-import { redact } from '../../base/redact.js';
-import type { PromptTokens } from '../../text/prompt-tokens.js';
+import { redact, StreamRedactor } from '../../base/redact.js';
 import { Attempts } from './attempts.js';
+import { credentialsOf, isSecretHeader } from './credentials.js';
 import type { LogEntry } from './log-entry.js';
-import type { EndedRequest, RecordedResponse, RequestRecord, RequestSummary, SentEvent } from './request-record.js';
+import { recordOf, summaryOf } from './records.js';
+import type { EndedRequest, RequestRecord, RequestSummary, SentEvent } from './request-record.js';
 import { SentBody } from './sent-body.js';
-import { subjectOf } from './subject.js';
 
 /** The last requests. When it is full, a new request replaces the oldest. */
 export class RequestLog {
@@ -14,7 +13,7 @@ export class RequestLog {
   /** Apart, so that no page of another machine can push the others out. */
   readonly #foreign = new Ring<LogEntry>(MOST_FOREIGN);
   readonly #listeners = new Set<(entry: LogEntry) => void>();
-  readonly #followers = new Map<string, Set<(event: SentEvent) => void>>();
+  readonly #followed = new Map<string, Followed>();
   readonly #attempts = new Attempts();
   #added = 0;
   #summaries: string | undefined;
@@ -35,7 +34,7 @@ export class RequestLog {
     if (this.entry(record.requestId) !== undefined) return;
     const { response, body, receivedAt, duration } = record;
     const headers = Object.entries(record.headers).map(([name, value]) => {
-      return [name, SECRET_HEADERS.test(name) && value.includes('***') ? credential : value];
+      return [name, isSecretHeader(name) && value.includes('***') ? credential : value];
     });
     const start = Date.parse(receivedAt);
     const entry: LogEntry = {
@@ -80,25 +79,29 @@ export class RequestLog {
   /** Calls the listener with each request when it ends. Returns a function that removes the listener. */
   onEnd(listener: (request: EndedRequest) => void): () => void {
     return this.listen((entry) => {
-      if (entry.outcome !== 'pending') listener({ ...this.summary(entry), error: entry.error });
+      if (entry.outcome === 'pending') return;
+      const error = entry.error && redact(entry.error, credentialsOf(entry));
+      listener({ ...this.summary(entry), error });
     });
   }
 
   /** Passes an event of a response on to those who follow the request. */
   sent({ requestId, receivedAt }: LogEntry, index: number, at: number, event: string | Uint8Array): void {
-    const followers = this.#followers.get(requestId);
-    if (followers === undefined) return;
-    const text = redact(typeof event === 'string' ? event : decoder.decode(event));
-    for (const follower of followers) follower({ index, at: at - receivedAt, text });
+    const followed = this.#followed.get(requestId);
+    if (followed === undefined) return;
+    const text = followed.redactor.next(typeof event === 'string' ? event : decoder.decode(event));
+    for (const follower of followed.by) follower({ index, at: at - receivedAt, text });
   }
 
   /** Calls the listener with each event of a response from now on. Returns a function that removes the listener. */
-  follow({ requestId }: LogEntry, listener: (event: SentEvent) => void): () => void {
-    const followers = this.#followers.get(requestId) ?? new Set();
-    this.#followers.set(requestId, followers.add(listener));
+  follow(entry: LogEntry, listener: (event: SentEvent) => void): () => void {
+    const { requestId } = entry;
+    const followed = this.#followed.get(requestId) ?? { by: new Set(), redactor: redactorSoFar(entry) };
+    followed.by.add(listener);
+    this.#followed.set(requestId, followed);
     return () => {
-      followers.delete(listener);
-      if (followers.size === 0) this.#followers.delete(requestId);
+      followed.by.delete(listener);
+      if (followed.by.size === 0) this.#followed.delete(requestId);
     };
   }
 
@@ -141,31 +144,7 @@ export class RequestLog {
   }
 
   summary(entry: LogEntry): RequestSummary {
-    // Known as soon as its body is.
-    if (entry.body !== undefined || entry.outcome !== 'pending') entry.subject ??= subjectOf(entry);
-    return {
-      requestId: entry.requestId,
-      method: entry.method,
-      path: redact(entry.path),
-      caller: this.#callerName(entry),
-      receivedAt: new Date(entry.receivedAt).toISOString(),
-      duration: entry.finishedAt === undefined ? undefined : entry.finishedAt - entry.receivedAt,
-      status: entry.status,
-      outcome: entry.outcome,
-      events: entry.events,
-      tokens: entry.tokens,
-      fault: entry.fault,
-      answeredBy: entry.answeredBy,
-      limit: entry.limit,
-      attempt: entry.attempt,
-      similar: entry.similar,
-      code: entry.code,
-      ...entry.subject,
-      stoppedBy: stoppedBy(entry),
-      file: entry.file,
-      ...(entry.isImported && { isImported: true }),
-      ...(entry.isForeign && { isForeign: true }),
-    };
+    return summaryOf(entry, this.#callerName(entry));
   }
 
   clear(): void {
@@ -182,19 +161,7 @@ export class RequestLog {
   }
 
   #record(entry: LogEntry): RequestRecord {
-    const sent = entry.body && decoder.decode(entry.body);
-    const body = sent && redact(sent);
-    return {
-      ...this.summary(entry),
-      headers: headersOf(entry.headers),
-      prompt: entry.prompt && withoutKeys(entry.prompt),
-      faultResponse: entry.faultResponse,
-      body,
-      isBodyCut: entry.isBodyCut,
-      isBodyExact: !entry.isBodyCut && body === sent && (entry.body === undefined || isUtf8(entry.body)),
-      response: entry.response && responseOf(entry.response, entry),
-      error: entry.error && redact(entry.error),
-    };
+    return recordOf(entry, this.#callerName(entry));
   }
 
   #callerName(entry: LogEntry): string | undefined {
@@ -204,7 +171,7 @@ export class RequestLog {
 
   #findCaller({ headers }: LogEntry): string | undefined {
     for (let i = 0; i + 1 < headers.length; i += 2) {
-      if (!SECRET_HEADERS.test(headers[i] ?? '')) continue;
+      if (!isSecretHeader(headers[i] ?? '')) continue;
       const value = headers[i + 1] ?? '';
       const caller = this.callerOf(value.slice(value.indexOf(' ') + 1));
       if (caller !== undefined) return caller;
@@ -213,15 +180,18 @@ export class RequestLog {
   }
 }
 
-function withoutKeys(prompt: PromptTokens): PromptTokens {
-  return { ...prompt, messages: prompt.messages.map((message) => ({ ...message, text: redact(message.text) })) };
+/** A response that is followed while it is sent. */
+interface Followed {
+  by: Set<(event: SentEvent) => void>;
+  redactor: StreamRedactor;
 }
 
-/** Who ended the response before its end. */
-function stoppedBy({ outcome, fault, events, code }: LogEntry): RequestSummary['stoppedBy'] {
-  if (outcome === 'aborted') return 'client';
-  if (outcome === 'reset' || outcome === 'cut') return fault === undefined ? 'emulator' : 'fault';
-  return outcome === 'answered' && events !== undefined && code === 'upstream_unavailable' ? 'upstream' : undefined;
+/** A redactor that knows what was sent before. */
+function redactorSoFar(entry: LogEntry): StreamRedactor {
+  const redactor = new StreamRedactor(credentialsOf(entry));
+  const body = entry.response?.body ?? '';
+  redactor.next(typeof body === 'string' ? body : body.text());
+  return redactor;
 }
 
 /** Cuts a text to `LOGGED_BYTES`. A cut text is a copy, because a substring would keep the whole string in memory. */
@@ -233,19 +203,6 @@ export function truncate(text: string): string {
   return read === text.length ? text : decoder.decode(bytes.subarray(0, written));
 }
 
-/** The headers by name in lower case, without keys. */
-export function headersOf(lines: readonly string[]): Record<string, string> {
-  const headers = new Map<string, string>();
-  for (let i = 0; i + 1 < lines.length; i += 2) {
-    const name = lines[i]?.toLowerCase() ?? '';
-    const value = lines[i + 1] ?? '';
-    const safe = SECRET_HEADERS.test(name) ? redactHeader(value) : redact(value);
-    const before = headers.get(name);
-    headers.set(name, before === undefined ? safe : `${before}, ${safe}`);
-  }
-  return Object.fromEntries(headers);
-}
-
 /** The recorded events of a stream once more. */
 function sentBody({ response, receivedAt }: RequestRecord): SentBody {
   const sent = new SentBody(LOGGED_BYTES);
@@ -253,26 +210,6 @@ function sentBody({ response, receivedAt }: RequestRecord): SentBody {
   sent.isCut = response?.isBodyCut ?? false;
   sent.close();
   return sent;
-}
-
-function responseOf(response: NonNullable<LogEntry['response']>, entry: LogEntry): RecordedResponse {
-  const { headers, body } = response;
-  const isStream = typeof body !== 'string' && entry.events !== undefined;
-  return {
-    headers: headersOf(Object.entries(headers).flat()),
-    body: redact(typeof body === 'string' ? body : body.text()),
-    isBodyCut: typeof body === 'string' ? (response.isBodyCut ?? false) : body.isCut,
-    events: isStream
-      ? body.chunks().map(({ at, text }) => ({ at: at - entry.receivedAt, text: redact(text) }))
-      : undefined,
-  };
-}
-
-/** Known kinds of keys keep their prefix. Any other credential is hidden entirely, except for its scheme. */
-function redactHeader(value: string): string {
-  const safe = redact(value);
-  if (safe !== value) return safe;
-  return /^[A-Za-z]+ /.test(value) ? `${value.slice(0, value.indexOf(' '))} ***` : '***';
 }
 
 /** The last values that were added. */
@@ -307,5 +244,4 @@ const CAPACITY = 1000;
 const MOST_FOREIGN = 50;
 /** How much of a body the log keeps. The log holds a thousand requests. */
 export const LOGGED_BYTES = 64 * 1024;
-const SECRET_HEADERS = /authorization|cookie|token|session|api-?key|secret/i;
 const decoder = new TextDecoder();

@@ -1,8 +1,10 @@
-import { redact } from '../../base/redact.js';
+import { redact, StreamRedactor } from '../../base/redact.js';
 import type { Sliced } from '../../base/slices.js';
 import { type Excerpt, finder } from '../../text/excerpt.js';
+import { credentialsOf } from './credentials.js';
 import type { LogEntry } from './log-entry.js';
-import { headersOf, type RequestLog } from './request-log.js';
+import { headersOf } from './records.js';
+import type { RequestLog } from './request-log.js';
 import type { RequestSummary } from './request-record.js';
 
 /** What a request must have to be found. */
@@ -89,15 +91,20 @@ function hasStatus({ status = 0, outcome }: RequestSummary, wanted: string): boo
 /** Where a text is found first. */
 function matchIn(entry: LogEntry, find: (text: string) => Excerpt | undefined): FoundRequest['match'] {
   // Hiding keys takes longer than searching, so it is done only where something was found.
-  const found = (text: string): Excerpt | undefined => find(text) && find(redact(text));
+  const credentials = credentialsOf(entry);
+  const found = (text: string, hide = redact): Excerpt | undefined => find(text) && find(hide(text, credentials));
   const inPath = found(entry.path);
   if (inPath !== undefined) return { ...inPath, in: 'path' };
-  const headers = Object.entries(headersOf(entry.headers)).map(([name, value]) => `${name}: ${value}`);
+  const headers = Object.entries(headersOf(entry)).map(([name, value]) => `${name}: ${value}`);
   const inRequest = find(headers.join('\n')) ?? found(entry.body === undefined ? '' : decoder.decode(entry.body));
   if (inRequest !== undefined) return { ...inRequest, in: 'request' };
   const body = entry.response?.body ?? '';
-  const inResponse = found(typeof body === 'string' ? body : body.text());
+  const inResponse = typeof body === 'string' ? found(body) : found(body.text(), inStream);
   return inResponse && { ...inResponse, in: 'response' };
+}
+
+function inStream(events: string, credentials?: readonly string[]): string {
+  return new StreamRedactor(credentials).next(events);
 }
 
 const decoder = new TextDecoder();

@@ -1,7 +1,8 @@
 import { badRequest } from '../../base/errors.js';
 import { RESENT_HEADER } from './attempts.js';
 import type { LogEntry } from './log-entry.js';
-import { headersOf, type RequestLog } from './request-log.js';
+import { headersOf } from './records.js';
+import type { RequestLog } from './request-log.js';
 
 /** What to change in a request that is sent once more. The rest stays as it was. */
 export interface RequestChanges {
@@ -42,7 +43,7 @@ export function resend(
 function resentRequest(entry: LogEntry, changes: RequestChanges): Request {
   const { method = entry.method, path = entry.path } = changes;
   if (!/^\/(?!\/|_emulator)/.test(path)) throw badRequest('path', 'path: must start with /v1 or /api');
-  const shown = headersOf(entry.headers);
+  const shown = headersOf(entry);
   const headers = new Headers();
   try {
     for (const [name, value] of Object.entries(changes.headers ?? shown)) {

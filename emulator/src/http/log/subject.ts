@@ -1,17 +1,28 @@
+import { redacted } from '../../base/redact.js';
 import { headerOf } from './attempts.js';
+import { credentialsOf } from './credentials.js';
 import type { LogEntry } from './log-entry.js';
 
-/** What a request is about: the model and the conversation that it names. */
-export function subjectOf(entry: LogEntry): { model: string | undefined; conversation: string | undefined } {
+interface Subject {
+  model: string | undefined;
+  conversation: string | undefined;
+}
+
+/** What a request is about: the model and the conversation that it names, without keys. */
+export function subjectOf(entry: LogEntry): Subject {
+  return redacted(named(entry), credentialsOf(entry));
+}
+
+function named(entry: LogEntry): Subject {
   const [path = '', query] = entry.path.split('?');
   const isCompletion = /^\/v1\/(?:chat\/completions|presets\/[^/]+\/execute)$/.test(path);
   if (isCompletion) {
     return { model: fieldOf(entry, 'model'), conversation: headerOf(entry, CONVERSATION_HEADER) };
   }
   const [, inPath] = /^\/api\/context\/(?:pin|exclude)\/([^/]+)/.exec(path) ?? [];
-  const named = inPath ?? new URLSearchParams(query).get('conversationId') ?? undefined;
+  const given = inPath ?? new URLSearchParams(query).get('conversationId') ?? undefined;
   const isAbout = path.startsWith('/api/context');
-  return { model: undefined, conversation: named ?? (isAbout ? fieldOf(entry, 'conversationId') : undefined) };
+  return { model: undefined, conversation: given ?? (isAbout ? fieldOf(entry, 'conversationId') : undefined) };
 }
 
 /** The header with which a program says what conversation a completion belongs to. */

@@ -1,0 +1,19 @@
+import { redact } from './redact.js';
+import { startOf } from './start-of.js';
+
+/** A text that names something, as ids, roles, times, models and paths are written. A field may have another, such as prose. */
+export const NAME = /^[\w.:/+@~-]*$/;
+
+/** How a message mentions what a caller gave: a name as it is, any other text in double quotes, where a mask hides it. */
+export function mention(given: string): string {
+  const name = startOf(redact(given), MOST_NAME);
+  return NAME.test(name) ? name : JSON.stringify(name);
+}
+
+/** How a message repeats what another program said: in double quotes. */
+export function quote(said: string): string {
+  return JSON.stringify(startOf(redact(said), MOST_QUOTED));
+}
+
+const MOST_NAME = 100;
+const MOST_QUOTED = 500;

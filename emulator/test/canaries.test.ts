@@ -1,0 +1,285 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { requestLine } from '../src/http/log/request-line.js';
+import type { Emulator } from '../src/index.js';
+import { callsTo, dataDirectory, openStream, PROJECT_TALK, testEmulator } from './support.js';
+
+/** What people write and keys, in one text. No output may have what begins with QUOKKA, and no masked one a word of it. */
+const PROSE = 'Quokka svc_sk_QUOKKA1 session_local_QUOKKA2 Bearer.QUOKKA-3 Zanzibar';
+const KEY = 'svc_sk_QUOKKA4';
+const TOKEN = 'session_local_QUOKKA5';
+/** A secret of another service, which only the header says to be one. */
+const FOREIGN = 'opaque-QUOKKA6-secret';
+const WORDS = /Quokka|Zanzibar/;
+const SECRETS = /QUOKKA[1245]/;
+
+const BASE = 'http://127.0.0.1';
+
+// biome-ignore lint/suspicious/noExplicitAny: an OpenAPI description
+type Json = any;
+
+interface Operation {
+  id: string;
+  method: string;
+  path: string;
+  parameters: { name: string; in: 'path' | 'query' }[];
+  content: Record<string, { schema: Json }>;
+}
+
+const description: Json = await (await testEmulator().fetch(`${BASE}/_emulator/openapi.json`)).json();
+const operations: Operation[] = Object.entries<Json>(description.paths).flatMap(([path, methods]) =>
+  Object.entries<Json>(methods).map(([method, { operationId, parameters = [], requestBody }]) => ({
+    id: operationId,
+    method: method.toUpperCase(),
+    path,
+    parameters,
+    content: requestBody?.content ?? {},
+  })),
+);
+
+/** Values that lead a request to what there is. Any other text is `x`. */
+const KNOWN: Record<string, unknown> = {
+  ...{ conversationId: 'talk', messageId: 'goal', presetId: 'shout', integration: 'pager', action: 'page' },
+  ...{ model: 'atlas-small', role: 'user', level: 'deep', kind: 'secret', plan: 'agency', type: 'fact' },
+};
+
+/** Values that a schema allows, with all their fields: the first, and one more for each other form of one of them. */
+function samplesOf(schema: Json, name = ''): Json[] {
+  if (schema.$ref !== undefined) return samplesOf(description.components.schemas[schema.$ref.split('/').at(-1)], name);
+  const options = schema.anyOf ?? schema.oneOf;
+  if (options !== undefined) return options.flatMap((option: Json) => samplesOf(option, name));
+  if (schema.const !== undefined) return [schema.const];
+  if (schema.enum !== undefined) return [schema.enum.includes(KNOWN[name]) ? KNOWN[name] : schema.enum[0]];
+  if (schema.type === 'array') return samplesOf(schema.items, name).map((item) => [item]);
+  if (schema.type === 'boolean') return [false];
+  if (schema.type === 'integer' || schema.type === 'number') return [schema.minimum ?? 1];
+  if (schema.type !== 'object') return [KNOWN[name] ?? 'x'];
+  const fields = Object.entries<Json>(schema.properties ?? {}).map(([field, inner]) => ({
+    field,
+    forms: samplesOf(inner, field),
+  }));
+  const more = schema.additionalProperties;
+  if (typeof more === 'object') fields.push({ field: 'more', forms: samplesOf(more) });
+  const first = Object.fromEntries(fields.map(({ field, forms }) => [field, forms[0]]));
+  return [first, ...fields.flatMap(({ field, forms }) => forms.slice(1).map((form) => ({ ...first, [field]: form })))];
+}
+
+/** Copies of a value, each with a canary in one of its places, or as the name of a field. */
+function* planted(value: Json, canary: string): Generator<Json> {
+  if (typeof value !== 'object' || value === null) yield canary;
+  else if (Array.isArray(value)) for (const inner of planted(value[0], canary)) yield [inner];
+  else {
+    for (const [name, inner] of Object.entries(value))
+      for (const changed of planted(inner, canary)) yield { ...value, [name]: changed };
+    yield { ...value, [canary]: 'x' };
+  }
+}
+
+/** All requests to an operation that have a canary in one of their fields. */
+function* requestsWith({ method, path, parameters, content }: Operation, canary: string): Generator<Request> {
+  const { 'application/json': json, 'multipart/form-data': multipart } = content;
+  const bodies = json === undefined ? [] : samplesOf(json.schema);
+  const [body] = bodies;
+  const make = (fields: Record<string, string>, sent: Json, headers: Record<string, string> = {}): Request => {
+    const filled = path.replace(/\{(\w+)\}/g, (_, name) =>
+      encodeURIComponent(fields[name] ?? String(KNOWN[name] ?? 'talk')),
+    );
+    const query = parameters
+      .filter((one) => one.in === 'query' && fields[one.name] !== undefined)
+      .map(({ name }) => `${name}=${encodeURIComponent(fields[name] ?? '')}`);
+    const isForm = sent instanceof FormData;
+    return new Request(`${BASE}${filled}?${query.join('&')}`, {
+      method,
+      headers: {
+        'x-api-key': FOREIGN,
+        ...(sent === undefined || isForm ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: isForm ? sent : sent === undefined ? null : JSON.stringify(sent),
+    });
+  };
+  for (const { name } of parameters) yield make({ [name]: canary }, body);
+  for (const form of bodies) for (const sent of planted(form, canary)) yield make({}, sent);
+  if (multipart !== undefined) {
+    for (const [name, text, purpose] of [
+      [canary, 'x', 'x'],
+      ['x', canary, 'x'],
+      ['x', 'x', canary],
+    ] as const) {
+      const form = new FormData();
+      form.set('file', new File([text], name, { type: 'text/plain' }));
+      form.set('purpose', purpose);
+      yield make({}, form);
+    }
+  }
+  if (path.startsWith('/_emulator')) return;
+  yield new Request(`${BASE}${path.slice(0, 4)}/${encodeURIComponent(canary)}`, { headers: { 'x-api-key': FOREIGN } });
+  const names = ['referer', 'origin', 'x-emulator-conversation', 'x-emulator-fault', 'idempotency-key', 'x-custom'];
+  for (const name of names) yield make({}, body, { [name]: canary });
+  const error = { message: canary, code: canary };
+  const faults = [
+    { status: 503, message: canary },
+    { status: 503, body: { error } },
+    { status: 503, headers: { 'x-note': canary } },
+    { type: 'streamError', afterEvents: 1, error },
+  ];
+  for (const fault of faults) yield make({}, body, { 'x-emulator-fault': JSON.stringify(fault) });
+  if (body?.messages !== undefined)
+    yield make({}, { ...body, stream: true, messages: [{ role: 'user', content: canary }] });
+}
+
+const world = (options: object = {}): Emulator => {
+  const emulator = testEmulator({ limits: { gateway: 10_000, context: 10_000, compact: 10_000 }, ...options });
+  emulator.conversations.create({ id: 'talk', messages: PROJECT_TALK });
+  emulator.presets.create({ id: 'shout', name: 'Shout', template: '{{input}}' });
+  emulator.integrations.create({ id: 'pager', actions: [{ name: 'page', fields: [{ name: 'more' }] }] });
+  return emulator;
+};
+
+/** Everything that the emulator says about its requests; `masked` is what a public report would have. */
+async function outputsOf(emulator: Emulator): Promise<{ all: Record<string, string>; masked: Record<string, string> }> {
+  const read = async (path: string) => (await emulator.fetch(`${BASE}/_emulator${path}`)).text();
+  const ids = emulator.requests.map(({ requestId }) => requestId);
+  const all: Record<string, string> = {
+    requests: JSON.stringify(emulator.requests),
+    recent: JSON.stringify(emulator.recentRequests(1000)),
+    lines: emulator.requests.map((request) => requestLine(request, false)).join('\n'),
+    listed: await read('/requests?limit=1000'),
+    found: await read('/search/requests?q=QUOKKA'),
+    foundByWord: await read('/search/requests?q=zanzibar'),
+    cost: await read('/usage?by=conversation'),
+    replayed: await read('/answers'),
+    case: await read('/case?state=false'),
+    caseWithState: await read('/case?mask=keys'),
+    har: await read('/har'),
+  };
+  for (const id of ids) {
+    all[`request ${id}`] = await read(`/requests/${id}`);
+    all[`events of ${id}`] = await read(`/requests/${id}/events`);
+  }
+  const pushed = (await emulator.fetch(`${BASE}/_emulator/events`)).body?.getReader();
+  all.pushed = new TextDecoder().decode((await pushed?.read())?.value);
+  await pushed?.cancel();
+  const masked = { case: await read('/case?mask=keys,prompts'), har: await read('/har?mask=prompts') };
+  return { all: { ...all, maskedCase: masked.case, maskedHar: masked.har }, masked };
+}
+
+/** Where a text has what it must not have. */
+function leaks(outputs: Record<string, string>, hidden: RegExp): string[] {
+  return Object.entries(outputs).flatMap(([name, text]) => {
+    const at = text.search(hidden);
+    return at === -1 ? [] : [`${name}: …${text.slice(Math.max(0, at - 200), at + 60)}…`];
+  });
+}
+
+const callable = operations.filter(({ parameters, content }) => parameters.length + Object.keys(content).length > 0);
+
+test.each(callable)('no output has what $method $path was given', async (operation) => {
+  const directory = dataDirectory();
+  const echo = async (_url: unknown, init?: RequestInit): Promise<Response> => {
+    const { messages } = JSON.parse(String(init?.body));
+    const said = String(messages.at(-1)?.content);
+    if (said.includes('refuse')) return new Response(said, { status: 500 });
+    return Response.json({ choices: [{ message: { content: said }, finish_reason: 'stop' }] });
+  };
+  const upstream = { url: 'http://127.0.0.1:1/v1', fetch: echo };
+  const isModel = /completions|presets\/.*execute/.test(operation.path);
+  const worlds = [world(), ...(isModel ? [world({ upstream, cassettes: { directory, mode: 'record' } })] : [])];
+  for (const emulator of worlds) {
+    const ended: string[] = [];
+    const refused: string[] = [];
+    emulator.onRequest((request) => ended.push(JSON.stringify(request)));
+    const isGateway = operation.path.startsWith('/v1');
+    const own = isGateway ? emulator.apiKeys.secret : emulator.sessionToken;
+    // Its name or its user is what the log says of the caller.
+    const named = isGateway
+      ? emulator.apiKeys.create('secret', { name: PROSE })
+      : emulator.sessions.create({ userId: PROSE }).token;
+    const isLogged = !operation.path.startsWith('/_emulator');
+    for (const canary of [PROSE, KEY, TOKEN, `refuse ${PROSE}`, ...(isLogged ? [FOREIGN] : [])]) {
+      for (const request of requestsWith(operation, canary)) {
+        request.headers.set('authorization', `Bearer ${canary === PROSE ? named : own}`);
+        const response = await emulator.fetch(request).catch(() => undefined);
+        const text = (await response?.text().catch(() => '')) ?? '';
+        // A fault's body is sent as it was asked for.
+        const isOwn = !request.headers.get('x-emulator-fault')?.startsWith('{');
+        if (isOwn && response !== undefined && response.status >= 400) refused.push(text);
+      }
+    }
+
+    const { all, masked } = await outputsOf(emulator);
+
+    expect(leaks({ ...all, ended: ended.join('\n'), refused: refused.join('\n') }, SECRETS)).toEqual([]);
+    expect(leaks(masked, WORDS)).toEqual([]);
+    // Stored data and recordings may have it: nothing there says that it is a secret.
+    const { caseWithState: _, maskedCase: __, replayed: ___, ...ofRequests } = all;
+    expect(leaks(ofRequests, /QUOKKA6/)).toEqual([]);
+    if (isLogged) expect(leaks({ listed: all.listed ?? '' }, /x-api-key/)).not.toEqual([]);
+    await emulator.close();
+  }
+  const files = readdirSync(directory).map((file) => readFileSync(join(directory, file), 'utf8'));
+  expect(files.length > 0).toBe(isModel);
+  expect(leaks({ files: files.join('\n') }, SECRETS)).toEqual([]);
+});
+
+test('a key that comes in pieces is in no output of a stream, while it is sent and later', async () => {
+  const emulator = testEmulator({ pace: { chunkBy: 'char' } });
+  emulator.chat.on('key', `It is ${KEY}. Keep it.`);
+  const reader = (await openStream(emulator, 'The key?')).body?.getReader();
+  const [request] = emulator.requests;
+  const followed = emulator.fetch(`${BASE}/_emulator/requests/${request?.requestId}/events`);
+  const live = followed.then((response) => response.text());
+  while (!(await reader?.read())?.done);
+  const { all } = await outputsOf(emulator);
+
+  const said = (text: string): string =>
+    [...text.matchAll(/\\?"content\\?":\\?"((?:[^"\\]|\\.)*?)\\?"/g)].map(([, piece]) => piece).join('');
+  expect(said(await live)).toBe('It is svc_sk_***. Keep it.');
+  expect(said(emulator.requests[0]?.response?.body ?? '')).toBe('It is svc_sk_***. Keep it.');
+  for (const [name, text] of Object.entries(all)) expect(said(text), name).not.toContain('QUOKKA');
+  expect(emulator.requests[0]?.response?.events?.map(({ text }) => text).join('')).toBe(
+    emulator.requests[0]?.response?.body,
+  );
+});
+
+test('an error in a reply function is in no output with what it quotes', async () => {
+  const emulator = world();
+  const ended: string[] = [];
+  emulator.onRequest((request) => ended.push(JSON.stringify(request)));
+  emulator.chat.on('break', () => Promise.reject(new Error(PROSE)));
+  await callsTo(emulator).ask('break');
+  const { all, masked } = await outputsOf(emulator);
+
+  expect(all.requests).toMatch(WORDS);
+  expect(leaks({ ...all, ended: ended.join() }, SECRETS)).toEqual([]);
+  expect(leaks(masked, WORDS)).toEqual([]);
+});
+
+test('a mask keeps the message of an error, without what it quotes', async () => {
+  const upstream = {
+    url: 'http://127.0.0.1:1/v1',
+    fetch: async () => new Response('no "Quokka" today', { status: 500 }),
+  };
+  const emulator = testEmulator({ upstream });
+  await callsTo(emulator).ask('Hello?');
+
+  const { requests } = (await callsTo(emulator).control('GET', '/case?mask=prompts')).body;
+
+  const { message, code } = JSON.parse(requests[0].response.body).error;
+  expect(message).toBe('The upstream responded with 500: "xx \\"xxxxxx\\" xxxxx"');
+  expect(code).toBe('upstream_error');
+});
+
+test('a masked case opens, whatever the patterns of its replies', async () => {
+  const emulator = testEmulator();
+  for (const pattern of [/\p{Lu}\w+\x41{2}/u, /(?<one>a)|(?<two>b)/, /[0-9a-z]/i])
+    emulator.chat.on(pattern, 'Zanzibar');
+  emulator.faults.add({ match: { path: '/v1/*', header: { 'x-api-key': FOREIGN } }, respond: { status: 503 } });
+  const { body } = await callsTo(emulator).control('GET', '/case?mask=keys,prompts');
+
+  const opened = await callsTo(testEmulator()).control('POST', '/case', body);
+
+  expect(JSON.stringify(body)).not.toMatch(/Zanzibar|QUOKKA/);
+  expect(opened).toMatchObject({ status: 200, body: { replies: 3, faults: 1 } });
+});
