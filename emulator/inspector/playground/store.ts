@@ -1,9 +1,10 @@
 import { signal } from '@preact/signals';
-import type { ChatMessage } from 'context-gateway';
+import type { ChatCompletionParams, ChatMessage } from 'context-gateway';
 import { renderContext } from 'context-gateway/conversation';
 import type { InspectedConversation } from '../../src/control/page/overview.js';
 import { ask, conversationPath } from '../service/control.js';
-import type { Run } from './run.js';
+import { type Evidence, evidenceOf } from './evidence.js';
+import { type Run, runCompletion } from './run.js';
 
 /** A message in the editor. Its number identifies it. */
 export interface Draft extends ChatMessage {
@@ -13,59 +14,137 @@ export interface Draft extends ChatMessage {
 /** What to take from a conversation: its context, or its messages. */
 export type Source = 'context' | 'messages';
 
-// Module state, so that the drafts survive a visit to another view.
-export const drafts = signal<readonly Draft[]>([]);
-export const model = signal('');
-export const isStream = signal(true);
-export const temperature = signal('');
-export const maxTokens = signal('');
-export const conversationId = signal('');
-export const source = signal<Source>('context');
-export const run = signal<Run | undefined>(undefined);
-/** The messages of the last request, in which the evidence is. */
-export const sent = signal<readonly ChatMessage[]>([]);
+/** What the playground shows, and what its buttons do. */
+class Playground {
+  readonly drafts = signal<readonly Draft[]>([]);
+  readonly model = signal('');
+  readonly isStream = signal(true);
+  readonly temperature = signal('');
+  readonly maxTokens = signal('');
+  readonly conversationId = signal('');
+  readonly source = signal<Source>('context');
+  /** The search for a conversation. */
+  readonly search = signal({ words: '', page: 0 });
+  readonly run = signal<Run | undefined>(undefined);
+  /** The messages of the last request, in which the evidence is. */
+  #sent: readonly ChatMessage[] = [];
+  #sending = new AbortController();
+  #drafts = 0;
+  /** Counts what the user has chosen: what is loaded for an older choice is dropped. */
+  #choices = 0;
 
-let numbers = 0;
+  constructor() {
+    this.add();
+  }
 
-/** Creates a draft. */
-export function draft({ role, content }: ChatMessage): Draft {
-  numbers += 1;
-  return { role, content, number: numbers };
+  /** The request as it stands in the form; `first` is the model that is chosen at first. */
+  params(first: string): ChatCompletionParams {
+    const written = this.drafts.value.filter(({ content }) => content.trim() !== '');
+    return {
+      model: this.model.value || first,
+      messages: written.map(({ role, content }) => ({ role, content })),
+      ...(this.temperature.value !== '' && { temperature: Number(this.temperature.value) }),
+      ...(this.maxTokens.value !== '' && { max_tokens: Number(this.maxTokens.value) }),
+      ...(this.isStream.value && { stream: true }),
+    };
+  }
+
+  /** Adds an empty message. */
+  add(): void {
+    this.drafts.value = [...this.drafts.value, this.#draft({ role: 'user', content: '' })];
+  }
+
+  change(number: number, change: Partial<ChatMessage>): void {
+    this.drafts.value = this.drafts.value.map((each) => (each.number === number ? { ...each, ...change } : each));
+  }
+
+  remove(number: number): void {
+    this.drafts.value = this.drafts.value.filter((each) => each.number !== number);
+  }
+
+  /**
+   * Loads the messages of a conversation, or its context with the newest messages. Keeps the user's question as the last
+   * draft. Until all is there nothing changes, so that what is sent is what is shown.
+   */
+  async load(id: string, as: Source): Promise<void> {
+    const choice = this.#chosen();
+    const conversation = await ask<InspectedConversation>('GET', conversationPath(id, '/context'));
+    if (choice !== this.#choices) return;
+    this.conversationId.value = id;
+    this.source.value = as;
+    const earlier = messagesOf(conversation, as).map((message) => this.#draft(message));
+    this.drafts.value = [...earlier, this.#question()];
+  }
+
+  /** Opens a conversation, unless it is open already. */
+  async open(id: string): Promise<void> {
+    if (id !== this.conversationId.value) return this.load(id, this.source.value);
+    this.#chosen(); // another one may still be loading
+  }
+
+  /** Leaves the conversation, but keeps the question. */
+  leave(): void {
+    this.#chosen();
+    this.conversationId.value = '';
+    this.drafts.value = [this.#question()];
+  }
+
+  get isRunning(): boolean {
+    const { state } = this.run.value ?? {};
+    return state === 'waiting' || state === 'arriving';
+  }
+
+  send(params: ChatCompletionParams): void {
+    this.#sending = new AbortController();
+    this.#sent = params.messages;
+    const keep = (now: Run): void => {
+      this.run.value = now;
+    };
+    void runCompletion(params, keep, { signal: this.#sending.signal, conversation: this.conversationId.value });
+  }
+
+  stop(): void {
+    this.#sending.abort();
+  }
+
+  /** What of the prompt the reply repeats. */
+  evidence(reply: string): Evidence[] {
+    return evidenceOf(reply, this.#sent);
+  }
+
+  /** Goes on after the reply. It is added to the conversation, if there is one. */
+  async keep(reply: string): Promise<void> {
+    const question = this.drafts.value.at(-1);
+    const added: ChatMessage[] = [
+      ...(question?.role === 'user' ? [{ role: question.role, content: question.content }] : []),
+      { role: 'assistant', content: reply },
+    ];
+    if (this.conversationId.value !== '') {
+      await ask('POST', conversationPath(this.conversationId.value, '/messages'), { messages: added });
+    }
+    this.drafts.value = [...this.drafts.value, this.#draft({ role: 'assistant', content: reply })];
+    this.add();
+    this.run.value = undefined;
+  }
+
+  #draft({ role, content }: ChatMessage): Draft {
+    this.#drafts += 1;
+    return { role, content, number: this.#drafts };
+  }
+
+  #question(): Draft {
+    const last = this.drafts.value.at(-1);
+    return last?.role === 'user' ? last : this.#draft({ role: 'user', content: '' });
+  }
+
+  #chosen(): number {
+    this.#choices += 1;
+    return this.#choices;
+  }
 }
 
-drafts.value = [draft({ role: 'user', content: '' })];
-
-let choices = 0;
-
-/**
- * Loads the messages of a conversation, or its context with the newest messages. Keeps the user's question as the last
- * draft. Until all is there nothing changes, so that what is sent is what is shown.
- */
-export async function loadConversation(id: string, as: Source): Promise<void> {
-  choices += 1;
-  const choice = choices;
-  const conversation = await ask<InspectedConversation>('GET', conversationPath(id, '/context'));
-  if (choice !== choices) return; // the user has chosen again
-  conversationId.value = id;
-  source.value = as;
-  const question = drafts.value.at(-1);
-  const last = question?.role === 'user' ? question : draft({ role: 'user', content: '' });
-  drafts.value = [...messagesOf(conversation, as).map(draft), last];
-}
-
-/** Opens a conversation, unless it is open already. */
-export async function openConversation(id: string): Promise<void> {
-  if (id !== conversationId.value) return loadConversation(id, source.value);
-  choices += 1; // another one may still be loading
-}
-
-/** Leaves the conversation, but keeps the question. */
-export function leaveConversation(): void {
-  choices += 1;
-  conversationId.value = '';
-  const question = drafts.value.at(-1);
-  drafts.value = [question?.role === 'user' ? question : draft({ role: 'user', content: '' })];
-}
+/** The state of the playground. It survives a visit to another view. */
+export const playground = new Playground();
 
 function messagesOf({ messages, rollingSummary, pinnedMemory }: InspectedConversation, as: Source): ChatMessage[] {
   const live = messages.filter(({ status }) => (as === 'context' ? status === 'recent' : status !== 'excluded'));

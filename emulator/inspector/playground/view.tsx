@@ -1,6 +1,6 @@
-import { signal, useSignal } from '@preact/signals';
-import type { ChatCompletionParams, ChatMessage } from 'context-gateway';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
+import type { ChatCompletionParams } from 'context-gateway';
+import { useEffect, useState } from 'preact/hooks';
 import type { Overview } from '../../src/control/page/overview.js';
 import type { Answers } from '../../src/index.js';
 import { sourceText } from '../catalog/answers.js';
@@ -11,38 +11,21 @@ import { Card, Empty, ErrorLine, Title } from '../parts/card.js';
 import { Code } from '../parts/code.js';
 import { bound, Check, Field, Segments, Select } from '../parts/field.js';
 import { STOPPED_BY } from '../requests/detail.js';
-import { ask, conversationPath } from '../service/control.js';
 import { requests } from '../service/live.js';
 import { goTo, linkTo, route } from '../service/router.js';
 import { useAction } from '../service/use-action.js';
 import { useLoaded } from '../service/use-loaded.js';
 import { count, duration, plural } from '../service/words.js';
 import { asCurl, asProgram } from './code.js';
-import { evidenceOf } from './evidence.js';
-import { type Run, runCompletion } from './run.js';
-import {
-  conversationId,
-  draft,
-  drafts,
-  isStream,
-  leaveConversation,
-  loadConversation,
-  maxTokens,
-  model,
-  openConversation,
-  run,
-  type Source,
-  sent,
-  source,
-  temperature,
-} from './store.js';
+import type { Run } from './run.js';
+import { playground, type Source } from './store.js';
 
 /** A form for a completion request, its response, and the request as code. */
 export function PlaygroundView() {
   const { data, error } = useLoaded<Overview>('/overview', ['models']);
   const answers = useLoaded<Answers>('/answers', []);
   const models = data?.models.map(({ id }) => id) ?? [];
-  const params = paramsOf(model.value || (models[0] ?? ''));
+  const params = playground.params(models[0] ?? '');
   return (
     <>
       <Title name="Playground">
@@ -66,37 +49,35 @@ export function PlaygroundView() {
   );
 }
 
-// Module state, so that the search survives a visit to another view.
-const search = signal({ words: '', page: 0 });
-
 /** The conversation that the messages come from, and what of it. */
 function FromConversation() {
+  const id = playground.conversationId.value;
   const { run: act, error } = useAction();
   const [isOpen, setOpen] = useState(false);
   const asked = route.value.id;
   useEffect(() => {
     if (asked === '') return;
     setOpen(false);
-    void act(() => openConversation(asked));
+    void act(() => playground.open(asked));
   }, [asked]);
   const leave = (): void => {
-    leaveConversation();
+    playground.leave();
     goTo('playground');
   };
   return (
     <>
       <div class="form">
         <Button id="from-conversation" isPressed={isOpen} onClick={() => setOpen(!isOpen)}>
-          {conversationId.value === '' ? 'Use a conversation' : `Conversation ${conversationId.value}`}
+          {id === '' ? 'Use a conversation' : `Conversation ${id}`}
         </Button>
-        {conversationId.value !== '' && (
+        {id !== '' && (
           <>
             <Button kind="quiet" id="no-conversation" onClick={leave}>
               Use none
             </Button>
             <Segments<Source>
               label="Use"
-              of={bound(source.value, (as) => act(() => loadConversation(conversationId.value, as)))}
+              of={bound(playground.source.value, (as) => act(() => playground.load(id, as)))}
               options={[
                 ['context', 'Context'],
                 ['messages', 'All messages'],
@@ -107,7 +88,7 @@ function FromConversation() {
       </div>
       {isOpen && (
         <div class="picker">
-          <FoundConversations search={search} view="playground" size={8} />
+          <FoundConversations search={playground.search} view="playground" size={8} />
         </div>
       )}
       <ErrorLine>{error}</ErrorLine>
@@ -115,28 +96,13 @@ function FromConversation() {
   );
 }
 
-function paramsOf(chosen: string): ChatCompletionParams {
-  return {
-    model: chosen,
-    messages: drafts.value
-      .filter(({ content }) => content.trim() !== '')
-      .map(({ role, content }) => ({ role, content })),
-    ...(temperature.value !== '' && { temperature: Number(temperature.value) }),
-    ...(maxTokens.value !== '' && { max_tokens: Number(maxTokens.value) }),
-    ...(isStream.value && { stream: true }),
-  };
-}
-
 const ROLES = ['system', 'user', 'assistant'] as const;
 const FOLDED = 4;
 
 function Messages() {
   const [isAll, setAll] = useState(false);
-  const all = drafts.value;
+  const all = playground.drafts.value;
   const hidden = isAll ? 0 : Math.max(0, all.length - FOLDED);
-  const set = (number: number, change: Partial<ChatMessage>): void => {
-    drafts.value = drafts.value.map((each) => (each.number === number ? { ...each, ...change } : each));
-  };
   return (
     <div class="drafts">
       {hidden > 0 && (
@@ -152,17 +118,11 @@ function Messages() {
               <Select
                 label={`Role of message ${at}`}
                 isBare
-                of={bound(role as (typeof ROLES)[number], (chosen) => set(number, { role: chosen }))}
+                of={bound(role as (typeof ROLES)[number], (chosen) => playground.change(number, { role: chosen }))}
                 options={ROLES}
               />
               {all.length > 1 && (
-                <Button
-                  kind="quiet"
-                  label={`Remove message ${at}`}
-                  onClick={() => {
-                    drafts.value = drafts.value.filter((each) => each.number !== number);
-                  }}
-                >
+                <Button kind="quiet" label={`Remove message ${at}`} onClick={() => playground.remove(number)}>
                   Remove
                 </Button>
               )}
@@ -172,18 +132,13 @@ function Messages() {
               isBare
               id={at === all.length ? 'question' : undefined}
               rows={at === all.length ? 3 : 2}
-              of={bound(content, (text) => set(number, { content: text }))}
+              of={bound(content, (text) => playground.change(number, { content: text }))}
               placeholder={at === all.length ? 'What did we decide?' : undefined}
             />
           </div>
         );
       })}
-      <Button
-        kind="quiet"
-        onClick={() => {
-          drafts.value = [...drafts.value, draft({ role: 'user', content: '' })];
-        }}
-      >
+      <Button kind="quiet" onClick={() => playground.add()}>
         Add a message
       </Button>
     </div>
@@ -191,6 +146,7 @@ function Messages() {
 }
 
 function Settings({ models }: { models: readonly string[] }) {
+  const { model, maxTokens, temperature, isStream } = playground;
   return (
     <div class="form">
       <Select
@@ -211,27 +167,21 @@ function Settings({ models }: { models: readonly string[] }) {
 }
 
 function Send({ params }: { params: ChatCompletionParams }) {
-  const controller = useRef<AbortController>();
-  const isRunning = run.value?.state === 'waiting' || run.value?.state === 'arriving';
-  const send = (): void => {
-    controller.current = new AbortController();
-    const { signal } = controller.current;
-    sent.value = params.messages;
-    const keep = (now: Run): void => {
-      run.value = now;
-    };
-    void runCompletion(params, keep, { signal, conversation: conversationId.value });
-  };
   // Leaving the view aborts the request.
-  useEffect(() => () => controller.current?.abort(), []);
+  useEffect(() => () => playground.stop(), []);
   return (
     <div class="row send">
-      {isRunning ? (
-        <Button kind="danger" id="stop" onClick={() => controller.current?.abort()}>
+      {playground.isRunning ? (
+        <Button kind="danger" id="stop" onClick={() => playground.stop()}>
           Stop
         </Button>
       ) : (
-        <Button kind="main" id="send" isDisabled={params.messages.length === 0 || params.model === ''} onClick={send}>
+        <Button
+          kind="main"
+          id="send"
+          isDisabled={params.messages.length === 0 || params.model === ''}
+          onClick={() => playground.send(params)}
+        >
           Send
         </Button>
       )}
@@ -242,22 +192,10 @@ function Send({ params }: { params: ChatCompletionParams }) {
 
 /** The response, as far as it has come. */
 function ResponseCard() {
-  const now = run.value;
+  const now = playground.run.value;
   const { state, text = '' } = now ?? {};
   const isDone = state === 'complete' && text !== '';
-  const evidence = isDone ? evidenceOf(text, sent.value) : [];
-  const keep = async (): Promise<void> => {
-    const question = drafts.value.at(-1);
-    const added: ChatMessage[] = [
-      ...(question?.role === 'user' ? [{ role: question.role, content: question.content }] : []),
-      { role: 'assistant', content: text },
-    ];
-    if (conversationId.value !== '') {
-      await ask('POST', conversationPath(conversationId.value, '/messages'), { messages: added });
-    }
-    drafts.value = [...drafts.value, draft({ role: 'assistant', content: text }), draft({ role: 'user', content: '' })];
-    run.value = undefined;
-  };
+  const evidence = isDone ? playground.evidence(text) : [];
   return (
     <Card title="Response" aside={now && <span class={`badge ${now.state}`}>{now.state}</span>}>
       {now === undefined ? <Empty>No response yet.</Empty> : <Answer run={now} />}
@@ -278,8 +216,8 @@ function ResponseCard() {
       )}
       <div class="row">
         {isDone && (
-          <ActionButton act={keep} id="keep">
-            {conversationId.value === '' ? 'Continue from here' : 'Add to the conversation'}
+          <ActionButton act={() => playground.keep(text)} id="keep">
+            {playground.conversationId.value === '' ? 'Continue from here' : 'Add to the conversation'}
           </ActionButton>
         )}
         {now?.requestId !== undefined && <a href={linkTo('requests', now.requestId)}>Show request</a>}
