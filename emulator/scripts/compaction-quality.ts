@@ -18,6 +18,7 @@ import {
   foundScore,
   type LabelledSentence,
   meetingTalk,
+  ownTalk,
   sectionScores,
   TUNED_ON,
   unseenTalk,
@@ -41,6 +42,15 @@ async function main(): Promise<void> {
   printSections('talk of developers, held-out half', developerTalk('heldOut'), language);
   printSections('talk of developers, unseen', unseenTalk('developer'), language);
   printSections('private life and reports', unseenTalk('other'), language);
+  for (const part of ['tuning', 'unseen', 'plain'] as const) {
+    const talk = ownTalk(part);
+    printSections(`statements and what looks so, ${part}`, talk, language);
+    printSections(
+      'of it, what only looks so',
+      talk.filter(({ section }) => section === 'none'),
+      language,
+    );
+  }
   printSections('talk in chats', chatTalk(), language);
   const meetingFolder = join(folder, 'meetings');
   const chatFile = join(folder, 'chats/en.json');

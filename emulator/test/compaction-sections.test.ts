@@ -5,19 +5,20 @@ import {
   chatTalk,
   developerTalk,
   type LabelledSentence,
+  ownTalk,
   type SectionScore,
   sectionScores,
   unseenTalk,
 } from '../scripts/quality/sections.js';
-import { CUES, classify, patternOf } from '../src/context/compaction/classify.js';
+import { CUES, classify } from '../src/context/compaction/classify.js';
 import { compactable, compactSync, LEVELS, language } from './compactable.js';
 
 test('advice of an assistant is no requirement', () => {
   expect(classify('Never store card numbers in the log files.', 'assistant')).toBeUndefined();
 });
 
-test.each(CUES)('a cue of $section is in its example: $example', ({ section, words, example }) => {
-  expect(patternOf(words).test(example)).toBe(true);
+test.each(CUES)('a cue of $section is in its example: $example', ({ section, pattern, example }) => {
+  expect(example).toMatch(pattern);
   expect(classify(example, 'user')?.section).toBe(section);
 });
 
@@ -48,6 +49,24 @@ describe('of sentences as developers write them', () => {
     expect(labelled).toBeGreaterThanOrEqual(fewest);
     expect(right / labelled).toBeGreaterThanOrEqual(0.75);
     expect(right / found).toBeGreaterThanOrEqual(0.85);
+  });
+
+  test.each([
+    { part: 'plain', decisions: 0.75, requirements: 0.85, wrong: 0.05 },
+    { part: 'tuning', decisions: 0.6, requirements: 0.7, wrong: 0.05 },
+    { part: 'unseen', decisions: 0.3, requirements: 0.45, wrong: 0.1 },
+  ] as const)('of the $part ones, so much is found, and what only looks so is rarely taken', (expected) => {
+    const talk = ownTalk(expected.part);
+    for (const name of ['decisions', 'requirements'] as const) {
+      const { labelled, found, right } = scoreOf(name, talk);
+      expect(labelled).toBeGreaterThanOrEqual(50);
+      expect(right / labelled, name).toBeGreaterThanOrEqual(expected[name]);
+      expect(right / found, name).toBeGreaterThanOrEqual(0.85);
+    }
+    const others = talk.filter(({ section }) => section === 'none');
+    const taken = others.filter(({ text }) => /decisions|requirements/.test(classify(text, 'user')?.section ?? ''));
+
+    expect(taken.length / others.length).toBeLessThanOrEqual(expected.wrong);
   });
 
   test('private life, reports and exclamations rarely have a section', () => {

@@ -79,13 +79,8 @@ function parseHttpDate(value: string): number | undefined {
  * reset or date means nothing on a machine whose clock is wrong.
  */
 export function serverTime(headers: HeaderSource, wallClock: number): number {
-  const date = headers.get('date') ?? '';
-  if (date !== last.date) last = { date, time: parseHttpDate(date) };
-  return last.time ?? wallClock;
+  return parseHttpDate(headers.get('date') ?? '') ?? wallClock;
 }
-
-/** All responses of a second have the same date. Parsing it takes 2 % of a call. */
-let last: { date: string; time: number | undefined } = { date: '', time: undefined };
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const DURATION = /^(?:\d+(?:\.\d+)?(?:ms|[dhms]))+$/;

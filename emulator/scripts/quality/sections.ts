@@ -34,6 +34,11 @@ export function unseenTalk(kind: 'developer' | 'other'): LabelledSentence[] {
   return read('unseen-talk.json')[kind] ?? [];
 }
 
+/** Sentences that state decisions or requirements, or only look so, written before the cues that are measured with them. */
+export function ownTalk(half: 'tuning' | 'unseen' | 'plain'): LabelledSentence[] {
+  return read('own-talk.json')[half] ?? [];
+}
+
 /** Sentences in the style of chats, labelled before the table of cues was thought of. */
 export function chatTalk(): LabelledSentence[] {
   return read<LabelledSentence[]>('chat-talk.json');

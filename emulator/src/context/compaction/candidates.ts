@@ -117,10 +117,7 @@ export interface Unit {
 }
 
 /** Consecutive units of a message, quoted in an excerpt together. */
-export interface Piece {
-  text: string;
-  startsLine: boolean;
-}
+export type Piece = Omit<Unit, 'isCode'>;
 
 /** Splits plain text into sentences. */
 export type SplitSentences = (text: string) => readonly string[];

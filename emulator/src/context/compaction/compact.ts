@@ -34,18 +34,13 @@ export interface CompactionState {
  * A18: per level, mildest first, as fractions of the conversation's tokens: the target size, and the minimum shares of
  * the newest messages and of the summary.
  */
-const LEVELS: readonly Level[] = [
+const LEVELS = [
   { name: 'light', target: 0.6, tail: 0.15, leastSummary: 0.1 },
   { name: 'deep', target: 0.35, tail: 0.05, leastSummary: 0.06 },
   { name: 'aggressive', target: 0.15, tail: 0.03, leastSummary: 0.03 },
-];
+] as const;
 
-interface Level {
-  name: CompactionLevel;
-  target: number;
-  tail: number;
-  leastSummary: number;
-}
+type Level = (typeof LEVELS)[number];
 
 type CountTokens = (text: string) => Sliced<number>;
 

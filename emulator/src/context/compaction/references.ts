@@ -119,12 +119,8 @@ function isCommand(value: string): boolean {
 
 /** A few words before the reference on its line, or after it if it starts the line. */
 function labelAround(text: string, start: number, end: number): string {
-  const before = words(
-    text
-      .slice(Math.max(0, start - LABEL_REACH), start)
-      .split('\n')
-      .at(-1),
-  ).slice(-4);
+  const reach = text.slice(Math.max(0, start - LABEL_REACH), start);
+  const before = words(reach.slice(reach.lastIndexOf('\n') + 1)).slice(-4);
   if (before.length > 0) return startOf(before.join(' '), LONGEST_LABEL);
   const after = words(text.slice(end, end + LABEL_REACH).split('\n')[0]);
   return startOf(after.slice(0, 3).join(' '), LONGEST_LABEL);

@@ -2,15 +2,8 @@ import TinyQueue from 'tinyqueue';
 import type { Sliced } from '../../base/slices.js';
 import { type Section, type SummaryItem, summaryTokens } from '../../store/summary.js';
 import { Coverage } from '../../text/coverage.js';
-import {
-  type Candidate,
-  EXCERPT,
-  type Extraction,
-  excerpt,
-  itemWords,
-  plainWords,
-  TOKENS_PER_ITEM,
-} from './candidates.js';
+import type { Candidate, Extraction } from './candidates.js';
+import { EXCERPT, excerpt, itemWords, plainWords, TOKENS_PER_ITEM } from './candidates.js';
 import { isQuestion } from './classify.js';
 
 /** A message that a summary may draw on. */
@@ -26,14 +19,6 @@ interface SourcedCandidate {
   message: number;
   /** Its index in the coverage. */
   at: number;
-}
-
-/** An entry in the queue of the best ones. */
-interface Valued {
-  entry: SourcedCandidate;
-  value: number;
-  /** Of entries of the same worth, the one with the highest number is next. */
-  order: number;
 }
 
 /**
@@ -136,7 +121,8 @@ export class Summaries {
     const worth = ({ at, candidate: { item } }: SourcedCandidate): number =>
       this.coverage.gain(at) / (Math.sqrt(item.tokens) * Math.sqrt(Math.sqrt(item.tokens)));
     // Worth only falls, so an entry that is still the best after it is valued again is the best.
-    const valued: Valued[] = [];
+    // Of entries of the same worth, the one with the highest order is next.
+    const valued: { entry: SourcedCandidate; value: number; order: number }[] = [];
     for (const [order, entry] of entries.entries()) {
       valued.push({ entry, value: worth(entry), order });
       yield;
