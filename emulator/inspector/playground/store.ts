@@ -7,7 +7,7 @@ import { type Evidence, evidenceOf } from './evidence.js';
 import { type Run, runCompletion } from './run.js';
 
 /** A message in the editor. Its number identifies it. */
-export interface Draft extends ChatMessage {
+interface Draft extends ChatMessage {
   number: number;
 }
 

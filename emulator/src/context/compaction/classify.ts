@@ -13,8 +13,9 @@ export interface Classification {
 /** The section of a sentence, by the first cue in the table that it contains. */
 export function classify(sentence: string, role: string): Classification | undefined {
   const plain = sentence.replace(OPENING, '').trim();
-  if (sentence.length > LONGEST || BROKEN_OFF.test(plain) || countTerms(plain) < 2) return undefined;
-  if (isQuestion(plain)) return isAboutMatter(plain) ? { section: 'openQuestions' } : undefined;
+  if (sentence.length > LONGEST || BROKEN_OFF.test(plain)) return undefined;
+  if (isQuestion(plain))
+    return isAboutMatter(plain) && countTerms(plain) > 1 ? { section: 'openQuestions' } : undefined;
   if (/!["'”’)\]]{0,4}$/.test(plain)) return undefined;
   for (const { section, example, pattern, hasSubject } of CUES) {
     if (example === ADVICE && role !== 'user') continue;
@@ -24,7 +25,7 @@ export function classify(sentence: string, role: string): Classification | undef
       const subject = clause.split(PART_OF_CLAUSE).findLast((part) => part !== '') ?? '';
       return !(isRule && clause.search(HEDGED) !== -1) && (!hasSubject || SUBJECT.test(subject));
     });
-    if (match === undefined || (isRule && PRIVATE.test(plain))) continue;
+    if (match === undefined || (isRule && PRIVATE.test(plain)) || countTerms(plain) < 2) continue;
     if (section === 'definitions') {
       const definition = definitionOf(match);
       if (definition !== undefined) return definition;

@@ -141,7 +141,7 @@ export class Summaries {
       if (value < (queue.peek()?.value ?? 0) && tries < MOST_TRIES) {
         tries += 1;
         again -= 1;
-        queue.push({ entry, value, order: again }); // after those of the same worth
+        queue.push(Object.assign(top, { value, order: again })); // after those of the same worth
         continue;
       }
       tries = 0;
