@@ -72,6 +72,9 @@ function importsOf(root, file) {
   const text = readFileSync(join(root, file), 'utf8');
   if (/^export \*/m.test(text) && file !== 'browser.ts')
     problems.push(`${file}: export * hides what is exported; write every name out`);
+  const state = /^(?:export )?let \w+/m.exec(text);
+  if (state !== null && !text.startsWith('#!'))
+    problems.push(`${root}/${file}: ${state[0]}: no module variables; state has one owner`);
   // The text of a script, as the build imports it, is a default export.
   if (/^export default/m.test(text) && !file.endsWith('.d.lua.ts')) problems.push(`${file}: no default exports`);
   if (VAGUE_NAME.test(file)) problems.push(`${file}: vague file name; name the file after what it exports`);

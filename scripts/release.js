@@ -1,6 +1,6 @@
 /**
  * Releases both packages: `npm run release -- --dry-run` does everything but publish, `--publish` publishes, in CI and with
- * provenance. `--no-verify` leaves out `npm run verify`. Writes an SBOM of each package (CycloneDX) into this folder, to
+ * provenance. Both run what the workflow `release.yml` runs before; `--no-verify` leaves out the gate and `npm run verify`. Writes an SBOM of each package (CycloneDX) into this folder, to
  * attach to the release.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -40,7 +40,10 @@ const problems = [
 for (const problem of problems) console.error(`Not ready: ${problem}.`);
 if (problems.length > 0) process.exit(1);
 
-if (!values['no-verify']) run('npm', 'run', 'verify');
+if (!values['no-verify']) {
+  run('bash', '.ci/run');
+  run('npm', 'run', 'verify');
+}
 run('npm', 'run', 'build', '--silent');
 run('node', 'scripts/tarball.js');
 const how = publish ? ['--provenance'] : ['--dry-run'];

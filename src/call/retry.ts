@@ -1,5 +1,5 @@
 import type { Attempt } from '../base/response-info.js';
-import { APIError, QueueTimeoutError } from '../errors/api.js';
+import { APIError, NotFoundError, QueueTimeoutError } from '../errors/api.js';
 import { mostSent } from '../errors/call.js';
 import { codeIn } from '../errors/cause.js';
 import type { Sent } from '../errors/connection.js';
@@ -7,7 +7,6 @@ import { APIConnectionError, APITimeoutError } from '../errors/connection.js';
 import { ResponseValidationError } from '../errors/validation.js';
 import type { StopReason } from '../events/events.js';
 import { MIN_ATTEMPT } from '../request/timeouts.js';
-import type { Call } from './call.js';
 
 /** Milliseconds. The first backoff is a random part of `FIRST`; the range doubles with each retry, up to `LONGEST`. */
 const FIRST_BACKOFF = 500;
@@ -24,8 +23,19 @@ const CLOSED = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'];
 /** Wait this many milliseconds and retry, or stop. */
 export type RetryDecision = { readonly wait: number; readonly stop?: undefined } | { readonly stop: StopReason };
 
+/** A call whose last attempt failed: what the decision reads of it. */
+export interface FailedCall {
+  readonly request: { readonly method: string; readonly upload?: { readonly repeatable: boolean } | undefined };
+  readonly options: { readonly idempotencyKey?: string | undefined };
+  readonly timeouts: { readonly timeLeft: number; readonly runtime: { readonly random: () => number } };
+  readonly attempts: readonly Attempt[];
+  readonly maxRetries: number;
+  readonly maxRetryAfter: number;
+  readonly sent: Sent;
+}
+
 /** Decides whether and when a failed attempt is retried. Changes nothing. */
-export function nextWait(error: unknown, call: Call): RetryDecision {
+export function nextWait(error: unknown, call: FailedCall): RetryDecision {
   const { attempts, maxRetries, maxRetryAfter, request, timeouts } = call;
   if (error instanceof QueueTimeoutError) return { stop: 'retry-after-too-long' };
   if (error instanceof APITimeoutError && error.kind === 'deadline') return { stop: 'no-time-left' };
@@ -49,7 +59,7 @@ function backoff(failures: number, retryAfter: number | undefined, random: () =>
 }
 
 /** A kept connection closed just as it was reused. The service is fine, so a GET is repeated at once, once. */
-function wasClosedOnReuse(error: unknown, { request, attempts }: Call): boolean {
+function wasClosedOnReuse(error: unknown, { request, attempts }: FailedCall): boolean {
   if (request.method !== 'GET' || attempts.length > 1 || !(error instanceof APIConnectionError)) return false;
   return error.phase === 'headers' && CLOSED.includes(codeIn(error.cause) ?? '');
 }
@@ -64,7 +74,7 @@ function isExhausted(error: unknown, attempts: readonly Attempt[]): boolean {
 }
 
 /** Repeating a POST may do its work a second time. Repeating any other request changes nothing more. */
-function isRepeatable(error: unknown, { request: { method }, options, sent }: Call): boolean {
+function isRepeatable(error: unknown, { request: { method }, options, sent }: FailedCall): boolean {
   const isSafeToRepeat = method !== 'POST' || mostSent(sent, sentBy(error)) === 'no';
   if (error instanceof APITimeoutError && error.kind === 'idle') return false;
   if (error instanceof APIConnectionError || error instanceof ResponseValidationError)
@@ -73,6 +83,12 @@ function isRepeatable(error: unknown, { request: { method }, options, sent }: Ca
   // The first request with this key is still being processed.
   if (error.status === 409) return options.idempotencyKey !== undefined && method === 'POST';
   return isSafeToRepeat && (error.status === 429 || error.status === 503 || error.status in MAX_RETRIES_BY_STATUS);
+}
+
+/** A DELETE that was repeated and finds nothing says why: its first attempt may have been done. */
+export function explainNotFound(error: unknown, { request, sent }: FailedCall): void {
+  if (error instanceof NotFoundError && request.method === 'DELETE' && sent !== 'no')
+    error.message = `${error.message.replace(/[^.!?]$/, '$&.')} An earlier attempt of this call may have deleted it.`;
 }
 
 /** Whether the service may have carried out an attempt that failed with this error. */

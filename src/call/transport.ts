@@ -4,7 +4,7 @@ import { ignoreErrors } from '../base/ignore-errors.js';
 import { ownProperties } from '../base/objects.js';
 import type { RateLimit, WithResponse } from '../base/response-info.js';
 import type { Runtime } from '../base/runtime.js';
-import { APIError, NotFoundError } from '../errors/api.js';
+import { APIError } from '../errors/api.js';
 import { ContextGatewayError } from '../errors/base.js';
 import { addCallDetails, mostSent } from '../errors/call.js';
 import { APIConnectionError, APITimeoutError, ClientClosedError } from '../errors/connection.js';
@@ -34,7 +34,7 @@ import type { AnySchema } from '../validation/schema-issues.js';
 import { applySchema } from '../validation/validate.js';
 import { type ApiArea, type Call, CallAttempt, type ClientState } from './call.js';
 import { acquire } from './queue.js';
-import { MAX_BACKOFF, nextWait, sentBy } from './retry.js';
+import { explainNotFound, MAX_BACKOFF, nextWait, sentBy } from './retry.js';
 
 /** Turns a successful response into the method's return value. */
 type Reader<T> = (response: ServiceResponse, options: RequestOptions) => T | Promise<T>;
@@ -298,8 +298,7 @@ export class Transport {
     const cost = budget.cost(error, limiter !== undefined);
     // Not by `wait`, which a polluted prototype may add.
     if (decision.stop !== undefined || !budget.take(cost)) {
-      if (error instanceof NotFoundError && call.request.method === 'DELETE' && call.sent !== 'no')
-        error.message = `${error.message.replace(/[^.!?]$/, '$&.')}${MAYBE_DELETED}`;
+      explainNotFound(error, call);
       reporter?.emit({ type: 'failure', ...event, stop: decision.stop ?? 'retry-budget-exhausted' });
       throw error;
     }
@@ -313,9 +312,6 @@ export class Transport {
 
 /** Milliseconds in which the body of a 429 arrives. */
 const LEAST_HOLD = 1_000;
-
-/** Of a DELETE that was repeated: what it names may be gone because the first attempt was done. */
-const MAYBE_DELETED = ' An earlier attempt of this call may have deleted it.';
 
 /** What a limiter learns of a response. Field by field: a spread of the rate limit would take 3 % of a call. */
 function observed({ rateLimit }: ServiceResponse, rejected: boolean, retryAfter?: number): RateLimitObservation {

@@ -49,18 +49,28 @@ export class ServiceResponse {
   readonly #retryAfter: number | undefined;
   /** By the service's clock. */
   readonly #time: number;
+  #head: ResponseHead;
 
   constructor(
-    /** Replaced if its body was partly read. */
-    public head: ResponseHead,
+    head: ResponseHead,
     readonly context: ResponseContext,
   ) {
+    this.#head = head;
     const { redactor, timeouts } = context;
     const id = head.headers.get('x-request-id') ?? head.headers.get('request-id');
     this.#time = serverTime(head.headers, timeouts.runtime.wallClock());
     this.rateLimit = parseRateLimit(head.headers, this.#time, redactor);
     this.#retryAfter = parseRetryAfter(head.headers, this.#time);
     this.requestId = id === undefined ? undefined : redactor.mask(id);
+  }
+
+  get head(): ResponseHead {
+    return this.#head;
+  }
+
+  /** Puts another body in the place of one that was partly read. */
+  replaceBody(body: ResponseHead['body']): void {
+    this.#head = { ...this.#head, body };
   }
 
   /** The part that users see. */

@@ -49,7 +49,7 @@ async function sniff(response: ServiceResponse, said: string | undefined): Promi
     start = (start + decoder.decode(bytes, { stream: true })).trimStart();
     if (start.length >= 'event:'.length) break;
   }
-  response.head = { ...response.head, body: prefixed(read, body) };
+  response.replaceBody(prefixed(read, body));
   if (start.startsWith('{')) return 'application/json';
   if (/^(?:data|event|id|retry)? *:/.test(start)) return EVENTS;
   return said ?? (start.startsWith('<') ? 'text/html' : EVENTS);

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Attempt } from '../../src/base/response-info.js';
-import { type Call, RetryBudget } from '../../src/call/call.js';
-import { nextWait } from '../../src/call/retry.js';
+import { RetryBudget } from '../../src/call/call.js';
+import { type FailedCall, nextWait } from '../../src/call/retry.js';
 import { apiError } from '../../src/errors/api.js';
 import { ConfigurationError } from '../../src/errors/base.js';
 import {
@@ -48,15 +48,14 @@ const DEFAULTS = {
 type Facts = Partial<typeof DEFAULTS>;
 
 /** A call whose attempt failed, of which the decision reads no more than this. */
-function facts(more: Facts = {}): Call {
+function facts(more: Facts = {}): FailedCall {
   const { method, repeatable, timeLeft, hasIdempotencyKey, random, ...rest } = { ...DEFAULTS, ...more };
-  const call = {
+  return {
     request: { method, upload: { repeatable } },
     timeouts: { timeLeft, runtime: { random } },
     options: { idempotencyKey: hasIdempotencyKey ? 'key' : undefined },
     ...rest,
   };
-  return call as unknown as Call;
 }
 
 /** How often a call is sent if it fails in the same way every time. */
