@@ -38,7 +38,7 @@ const configs = entries.map(([path, target]) =>
         enabled: true,
         reportFolder: resolve('etc'),
         reportTempFolder: resolve('node_modules/.cache/api-extractor'),
-        reportFileName: path === '.' ? 'context-gateway' : path.slice(2),
+        reportFileName: fileOf(path),
         includeForgottenExports: path === '.', // most of the others' are exported from there
       },
       messages: MESSAGES,
@@ -67,10 +67,10 @@ async function reexports() {
   const lines = ['// Generated from etc by `npm run reference`.'];
   for (const [path, { import: target }] of entries) {
     if (path === './otel') continue; // its types need @opentelemetry/api
-    const name = path === '.' ? 'context-gateway' : path.slice(2);
+    const name = fileOf(path);
     const names = Array.from(readFileSync(`etc/${name}.api.md`, 'utf8').matchAll(NAME), ([, one]) => one);
     const values = Object.keys(await import(resolve(target.node ?? target.default)));
-    const entry = path === '.' ? name : `context-gateway/${name}`;
+    const entry = path === '.' ? name : `context-gateway/${path.slice(2)}`;
     for (const one of [...new Set(names)].sort()) {
       const exported = `${one} as ${name.replaceAll('-', '_')}_${one}`;
       lines.push(`export { ${values.includes(one) ? '' : 'type '}${exported} } from '${entry}';`);
@@ -80,6 +80,11 @@ async function reexports() {
     lines.push(...values.sort().map((one) => `  ${one}: 0,`), '};');
   }
   return `${lines.join('\n')}\n`;
+}
+
+/** The name of an entry's report. */
+function fileOf(path) {
+  return path === '.' ? 'context-gateway' : path.slice(2).replaceAll('/', '-');
 }
 
 /** Of the tool's messages about reports, prints only the diff. */

@@ -60,7 +60,7 @@ const PAGES: readonly Page[] = [
     title: 'Conversations',
     text: 'What `context-gateway/conversation` exports. [The rules](conversation-rules.md) say how prompts are built.',
     classes: [['conversation', 'Conversation']],
-    functionsOf: ['conversation'],
+    functionsOf: ['conversation', 'conversation/testing'],
   },
   {
     file: 'entries',

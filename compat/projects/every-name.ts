@@ -259,7 +259,6 @@ export { memoryStore as conversation_memoryStore } from 'context-gateway/convers
 export { readTurn as conversation_readTurn } from 'context-gateway/conversation';
 export { renderContext as conversation_renderContext } from 'context-gateway/conversation';
 export { sources as conversation_sources } from 'context-gateway/conversation';
-export { testStore as conversation_testStore } from 'context-gateway/conversation';
 export { toResponse as conversation_toResponse } from 'context-gateway/conversation';
 export { wordsOf as conversation_wordsOf } from 'context-gateway/conversation';
 export const values_conversation: Record<keyof typeof import('context-gateway/conversation'), 0> = {
@@ -274,9 +273,12 @@ export const values_conversation: Record<keyof typeof import('context-gateway/co
   readTurn: 0,
   renderContext: 0,
   sources: 0,
-  testStore: 0,
   toResponse: 0,
   wordsOf: 0,
+};
+export { testStore as conversation_testing_testStore } from 'context-gateway/conversation/testing';
+export const values_conversation_testing: Record<keyof typeof import('context-gateway/conversation/testing'), 0> = {
+  testStore: 0,
 };
 export { type AiSdkModel as ai_sdk_AiSdkModel } from 'context-gateway/ai-sdk';
 export { type AiSdkProvider as ai_sdk_AiSdkProvider } from 'context-gateway/ai-sdk';

@@ -50,7 +50,6 @@ export {
   type StoredRow,
   type WantedMessages,
 } from './store.js';
-export { testStore } from './test-store.js';
 export { type Conversation, createConversation } from './turn/conversation.js';
 export { readTurn } from './turn/read-turn.js';
 export { type TurnEvent, toResponse } from './turn/respond.js';

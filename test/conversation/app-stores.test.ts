@@ -1,11 +1,6 @@
 import { PGlite } from '@electric-sql/pglite';
-import {
-  type ConversationStore,
-  createConversation,
-  memoryStore,
-  testStore,
-  wordsOf,
-} from 'context-gateway/conversation';
+import { type ConversationStore, createConversation, memoryStore, wordsOf } from 'context-gateway/conversation';
+import { testStore } from 'context-gateway/conversation/testing';
 import Database from 'libsql';
 import { afterAll, describe, expect, test } from 'vitest';
 import { postgresStore, TABLES } from '../../examples/apps/support-chat/postgres-store.js';

@@ -1,4 +1,5 @@
-import { type ConversationMessage, type ConversationStore, memoryStore, testStore } from 'context-gateway/conversation';
+import { type ConversationMessage, type ConversationStore, memoryStore } from 'context-gateway/conversation';
+import { testStore } from 'context-gateway/conversation/testing';
 import { expect, test } from 'vitest';
 import { failureOf } from '../helpers/service.js';
 import { partsOf } from './parts.js';

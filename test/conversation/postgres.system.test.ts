@@ -4,7 +4,8 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createConversation, type StoredMessage, testStore } from 'context-gateway/conversation';
+import { createConversation, type StoredMessage } from 'context-gateway/conversation';
+import { testStore } from 'context-gateway/conversation/testing';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Database, postgresStore, TABLES } from '../../examples/apps/support-chat/postgres-store.js';

@@ -7,8 +7,8 @@ import {
   memoryStore,
   type StoredMessage,
   type StoredRow,
-  testStore,
 } from 'context-gateway/conversation';
+import { testStore } from 'context-gateway/conversation/testing';
 import { createEmulator, emulatorStore } from 'context-gateway-emulator';
 import { expect, test } from 'vitest';
 import { builtURL } from '../helpers/programs.js';
@@ -75,7 +75,8 @@ test.each([
 
 test('works in node:test', async () => {
   const program = `import { test } from 'node:test';
-    import { memoryStore, testStore } from '${builtURL('context-gateway/conversation')}';
+    import { memoryStore } from '${builtURL('context-gateway/conversation')}';
+    import { testStore } from '${builtURL('context-gateway/conversation/testing')}';
     test('every rule', () => testStore(memoryStore()));
     test('no append', async () => { await testStore({ load: () => null }); });`;
   const run = promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {

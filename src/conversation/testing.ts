@@ -1,8 +1,8 @@
 import { isObject } from '../base/objects.js';
 import { ConfigurationError } from '../index.js';
 import { checkLoaded, messageOf } from './context/rows.js';
+import { wordsOf } from './index.js';
 import type { ConversationMessage, StoredMessage } from './model.js';
-import { wordsOf } from './search/index-words.js';
 import type { AppendPlace, ConversationState, ConversationStore, WantedMessages } from './store.js';
 
 /**
@@ -13,7 +13,8 @@ import type { AppendPlace, ConversationState, ConversationStore, WantedMessages 
  *
  * @example
  * ```ts
- * import { memoryStore, testStore } from 'context-gateway/conversation';
+ * import { memoryStore } from 'context-gateway/conversation';
+ * import { testStore } from 'context-gateway/conversation/testing';
  * await testStore(memoryStore()); // in Vitest: test('our store', () => testStore(ourStore(database)))
  * console.log('no rule is broken');
  * ```
