@@ -236,6 +236,7 @@ export const SERVICE_OPTIONS = z.object({
   upstream: flag('completions', z.optional(upstream), {
     value: 'URL',
     about: 'OpenAI-compatible server that generates completions; the URL includes /v1',
+    isSecret: true,
     read: (url) => ({ url }),
   }),
   cassettes: z.optional(fields({ directory: text, mode: z.enum(['record', 'replay']) })),
@@ -281,7 +282,7 @@ interface Problem {
   errors?: Problem[][];
 }
 
-/** Of a problem with every form that an option may have, the one that is closest to the value. */
+/** An option may have several forms, each with its own problem: the one that is closest to the value. */
 function innermost(problem: Problem): Problem {
   const [closest] = (problem.errors ?? []).flat().sort((a, b) => b.path.length - a.path.length);
   return closest === undefined ? problem : innermost({ ...closest, path: [...problem.path, ...closest.path] });

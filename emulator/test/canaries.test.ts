@@ -223,10 +223,20 @@ test.each(callable)('no output has what $method $path was given', async (operati
   expect(leaks({ files: files.join('\n') }, SECRETS)).toEqual([]);
 });
 
-test('a key that comes in pieces is in no output of a stream, while it is sent and later', async () => {
+const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJRVU9LS0EiOjF9.QUOKKAQUOKKA';
+
+test.each([
+  { secret: KEY, shown: 'svc_sk_***' },
+  { secret: JWT, shown: 'eyJ***' },
+  { secret: 'sk-proj-QUOKKA1234567890', shown: 'sk-***' },
+  { secret: 'Bearer QUOKKA1234567890', shown: 'Bearer ***' },
+  { secret: FOREIGN, shown: '***' },
+])('$shown that comes in pieces is in no output of a stream, while it is sent and later', async ({ secret, shown }) => {
   const emulator = testEmulator({ pace: { chunkBy: 'char' } });
-  emulator.chat.on('key', `It is ${KEY}. Keep it.`);
-  const reader = (await openStream(emulator, 'The key?')).body?.getReader();
+  emulator.chat.on('key', `It is ${secret} now. Keep it.`);
+  const headers = { authorization: `Bearer ${emulator.apiKeys.secret}`, 'x-api-key': FOREIGN };
+  const opened = await openStream(emulator, 'The key?', {}, { headers });
+  const reader = opened.body?.getReader();
   const [request] = emulator.requests;
   const followed = emulator.fetch(`${BASE}/_emulator/requests/${request?.requestId}/events`);
   const live = followed.then((response) => response.text());
@@ -235,12 +245,46 @@ test('a key that comes in pieces is in no output of a stream, while it is sent a
 
   const said = (text: string): string =>
     [...text.matchAll(/\\?"content\\?":\\?"((?:[^"\\]|\\.)*?)\\?"/g)].map(([, piece]) => piece).join('');
-  expect(said(await live)).toBe('It is svc_sk_***. Keep it.');
-  expect(said(emulator.requests[0]?.response?.body ?? '')).toBe('It is svc_sk_***. Keep it.');
+  expect(said(await live)).toBe(`It is ${shown} now. Keep it.`);
+  expect(said(emulator.requests[0]?.response?.body ?? '')).toBe(`It is ${shown} now. Keep it.`);
   for (const [name, text] of Object.entries(all)) expect(said(text), name).not.toContain('QUOKKA');
   expect(emulator.requests[0]?.response?.events?.map(({ text }) => text).join('')).toBe(
     emulator.requests[0]?.response?.body,
   );
+});
+
+test('the keys of other services are hidden, at the start of a line, in a cookie, cut off, and as names', async () => {
+  const emulator = world();
+  const words = `my env:\nsk-proj-QUOKKA1234567890\n${JWT}\tBearer QUOKKA123456\nhttp://anna:QUOKKA@host/x`;
+  const cookie = `theme=dark; a=svc_sk_1; sid=${FOREIGN}`;
+  const { ask, gateway } = callsTo(emulator);
+  await ask(`${words} ${FOREIGN} ${'x'.repeat(40)}`, { [FOREIGN]: 1 }, { cookie });
+  await ask(`${'x'.repeat(60)}${FOREIGN}`, { model: `${'x'.repeat(80)}${FOREIGN}` }, { 'x-api-key': FOREIGN });
+  await gateway('GET', `/v1/presets?note=${encodeURIComponent('key: sk-proj-QUOKKA1234567890')}`);
+  const { all } = await outputsOf(emulator);
+
+  expect(leaks(all, /QUOKKA/)).toEqual([]);
+});
+
+test('ordinary words are not taken for keys', async () => {
+  const emulator = world();
+  const words = 'Bearer authentication, sk-learning-rate, session_local_storage, http://a.example:8080;bob@example.com';
+  await callsTo(emulator).ask(words);
+
+  expect(emulator.requests[0]).toMatchObject({ isBodyExact: true, body: expect.stringContaining(words) });
+});
+
+test('a mask hides the text of files in any script, and records stay distinct', async () => {
+  const emulator = world();
+  await callsTo(emulator).upload(new File(['Привет, меня зовут Анна. 你好'], 'a.txt'));
+  for (const id of ['foo bar', 'baz qux']) emulator.conversations.create({ id, messages: [] });
+
+  const { body } = await callsTo(emulator).control('GET', '/case?mask=keys,prompts');
+  const opened = testEmulator();
+  await callsTo(opened).control('POST', '/case', body);
+
+  expect(Buffer.from(body.state.files[0].content, 'base64').toString()).toBe('xxxxxx, xxxx xxxxx xxxx. xx');
+  expect(opened.conversations.list()).toHaveLength(3);
 });
 
 test('an error in a reply function is in no output with what it quotes', async () => {

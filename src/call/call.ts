@@ -74,12 +74,12 @@ export class CallAttempt implements ResponseContext {
   readonly timeouts: CallTimeouts;
   /** What users see of it. */
   readonly record: { -readonly [Key in keyof Attempt]: Attempt[Key] };
-  /** Of the limiter. */
+  /** What the limiter gave for it, until it has ended. */
   permit: Permit | undefined;
   credential = '';
   #redactor: Redactor | undefined;
   startedAt = 0;
-  /** Of its response. */
+  /** The id that its response had. */
   requestId: string | undefined;
 
   constructor(

@@ -54,7 +54,7 @@ export interface ContextClientOptions extends ClientOptions {
   sessionHeader?: SessionHeader | undefined;
 }
 
-/** So many users' limits are remembered. */
+/** The most users whose limits are remembered. */
 const MAX_USERS = 10_000;
 
 const optionsSchema = /* @__PURE__ */ z.strictObject({

@@ -56,7 +56,7 @@ export const searchOptionsSchema = /* @__PURE__ */ z.strictObject({
 /** What limits any call. */
 export const limitsSchema = /* @__PURE__ */ z.object({ signal, timeout: timeOption, deadline: timeOption });
 
-/** Of methods that take nothing else. */
+/** The options of methods that take nothing else. */
 export const signalOptionsSchema = /* @__PURE__ */ z.strictObject({ signal });
 
 /** @throws {RequestValidationError} that names each bad option of a call, and says what it must be */

@@ -124,9 +124,9 @@ export interface Dropped {
   section: ContextSection | 'history';
   /** The id of the decision, pin or memory item, if it has one. */
   id?: string | undefined;
-  /** For the history: the number of messages. */
+  /** The number of messages, if it is the history. */
   messages?: number | undefined;
-  /** For a line of the context: its tokens. */
+  /** The tokens, if it is a line of the context. */
   tokens?: number | undefined;
   /** `budget`: it did not fit. `excluded`: the user chose so. */
   reason: 'budget' | 'excluded';
@@ -148,7 +148,7 @@ export interface FoundMessage {
   /** From 0 to 1: 1 is the best match, which may be one of the newest messages, and is then not recalled. */
   score: number;
   match: Match;
-  /** Of `search`: how many other messages that were found say the same. */
+  /** How many other messages that `search` found say the same. */
   repeated?: number | undefined;
 }
 

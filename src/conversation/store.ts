@@ -63,7 +63,7 @@ export interface AppendPlace {
  * prompt, those that have words of the input, and then those around the best of these.
  */
 export interface WantedMessages {
-  /** So many of the newest messages. */
+  /** How many of the newest messages. */
   newest: number;
   /** Those of which `wordsOf` has one of these words. Of very many, the few hundred that have the most and the rarest. */
   words: readonly string[];

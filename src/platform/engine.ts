@@ -109,7 +109,7 @@ export interface FetchInit {
   signal: AbortSignal;
   redirect: 'manual' | 'error';
   cache?: 'no-store';
-  /** For a streamed body. */
+  /** `fetch` wants it for a streamed body. */
   duplex?: 'half';
   /** In pages. */
   mode?: 'cors';

@@ -11,7 +11,7 @@ const SERVERS = ['Deno', 'Bun', 'WebSocketPair', 'EdgeRuntime'];
 export function isBrowser(): boolean {
   const scope = globalThis as { window?: unknown; document?: unknown; importScripts?: unknown };
   if (scope.window !== undefined && scope.document !== undefined) return true;
-  // Not by `process`, which bundlers add to pages.
+  // `process` alone says nothing: bundlers add it to pages.
   const isServer = SERVERS.some((name) => name in scope) || globalThis.process?.release?.name === 'node';
   return typeof scope.importScripts === 'function' && !isServer;
 }

@@ -50,7 +50,7 @@ export type PreparedRequest = Omit<OutgoingRequest, 'body'> & {
   readonly address: string;
   readonly body: string | undefined;
   readonly upload: Upload | undefined;
-  /** For events. */
+  /** What the events of the call say of its request. */
   readonly asked: Asked;
 };
 

@@ -47,7 +47,7 @@ export class ServiceResponse {
   readonly rateLimit: RateLimit | undefined;
   /** The wait that its header asks for. */
   readonly #retryAfter: number | undefined;
-  /** By the service's clock. */
+  /** When it was sent, by the service's clock. */
   readonly #time: number;
   #head: ResponseHead;
 

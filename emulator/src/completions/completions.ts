@@ -22,10 +22,10 @@ type AnswerSource = 'built-in' | 'scripted reply' | ModelSource['name'];
 export interface Completion {
   model: string;
   answeredBy: AnswerSource;
-  /** Of the text. */
+  /** The tokens of the text. */
   tokens: TokenPieces;
   toolCalls: readonly ToolCall[];
-  /** Of text and tool calls. */
+  /** The number of tokens of text and tool calls. */
   tokenCount: number;
   finishReason: string;
   promptTokens: number;

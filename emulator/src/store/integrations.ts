@@ -146,10 +146,10 @@ export class Integrations {
       throw badRequest('action', 'action is required and must be a string', 'missing_parameter');
     const action = integration.actions.find((candidate) => candidate.name === name);
     if (action === undefined) {
-      const known = integration.actions.map((candidate) => candidate.name).join(', ');
+      const known = integration.actions.map((candidate) => mention(candidate.name)).join(', ');
       throw badRequest(
         'action',
-        `${mention(integration.id)} has no such action; its actions are ${mention(known)}`,
+        `${mention(integration.id)} has no such action; its actions are ${known}`,
         'unknown_action',
       );
     }

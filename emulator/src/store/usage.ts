@@ -7,7 +7,7 @@ export interface UsageEntry {
   day: string;
   model: string;
   tokens: number;
-  /** Of them, those of prompts. */
+  /** The part of them that prompts had. */
   prompt?: number | undefined;
   requests?: number | undefined;
   key?: { id: string; name: string } | undefined;

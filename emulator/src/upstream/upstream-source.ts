@@ -52,7 +52,7 @@ export class UpstreamSource implements ModelSource {
     const isStream = response.headers.get('content-type')?.includes('text/event-stream') ?? false;
     return isStream && response.body !== null
       ? streamedCompletion(response.body, this.#secrets)
-      : wholeCompletion(response, signal);
+      : wholeCompletion(response, signal, this.#secrets);
   }
 
   async #send(body: string, signal: AbortSignal): Promise<Response> {
@@ -68,19 +68,23 @@ export class UpstreamSource implements ModelSource {
         signal: AbortSignal.any([signal, expired.signal]),
       });
     } catch (error) {
-      throw signal.aborted ? signal.reason : unavailable(error);
+      throw signal.aborted ? signal.reason : unavailable(error, this.#secrets);
     } finally {
       clearTimeout(timer);
     }
   }
 }
 
-async function wholeCompletion(response: Response, signal: AbortSignal): Promise<ModelResponse> {
+async function wholeCompletion(
+  response: Response,
+  signal: AbortSignal,
+  secrets: readonly string[],
+): Promise<ModelResponse> {
   let body: unknown;
   try {
     body = await response.json();
   } catch (error) {
-    throw signal.aborted ? signal.reason : unavailable(error);
+    throw signal.aborted ? signal.reason : unavailable(error, secrets);
   }
   const result = z.safeParse(completionSchema, body);
   const choice = result.data?.choices[0];
@@ -100,8 +104,8 @@ function streamedCompletion(body: ReadableStream<Uint8Array>, secrets: readonly 
     pieces: (async function* () {
       for await (const data of eventData(body)) {
         if (data === '[DONE]') break;
-        const chunk = readChunk(data);
-        if (chunk.error) throw unavailable(new Error(redact(chunk.error.message ?? 'an error event', secrets)));
+        const chunk = readChunk(data, secrets);
+        if (chunk.error) throw unavailable(new Error(chunk.error.message ?? 'an error event'), secrets);
         const choice = chunk.choices?.[0];
         const { content, tool_calls } = choice?.delta ?? {};
         if (content) yield content;
@@ -114,11 +118,11 @@ function streamedCompletion(body: ReadableStream<Uint8Array>, secrets: readonly 
   };
 }
 
-function readChunk(data: string): z.infer<typeof chunkSchema> {
+function readChunk(data: string, secrets: readonly string[]): z.infer<typeof chunkSchema> {
   try {
     return z.parse(chunkSchema, JSON.parse(data));
   } catch (error) {
-    throw unavailable(error);
+    throw unavailable(error, secrets);
   }
 }
 
@@ -133,7 +137,7 @@ async function translatedError(
   secrets: readonly string[],
 ): Promise<HttpError> {
   const { status } = response;
-  const said = messageIn(redact(await response.text().catch(() => ''), secrets));
+  const said = redact(messageIn(await response.text().catch(() => '')) ?? '', secrets) || undefined;
   if (status === 404 && !/\/v\d[^/]*\/chat\/completions$/.test(url) && !said?.includes('model')) {
     const hint = 'The upstream has nothing at /chat/completions. Its URL must include its path, which is usually /v1';
     return new HttpError(503, hint, { code: 'upstream_without_path' });
@@ -182,10 +186,10 @@ function textOf({ error, message, detail }: Exclude<z.infer<typeof errorSchema>,
   return error ?? message ?? details;
 }
 
-function unavailable(error: unknown): HttpError {
+function unavailable(error: unknown, secrets: readonly string[] = []): HttpError {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const reason = cause instanceof Error ? cause.message : String(cause);
-  return new HttpError(503, `The upstream sent no usable response: ${quote(reason)}`, {
+  return new HttpError(503, `The upstream sent no usable response: ${quote(redact(reason, secrets))}`, {
     code: 'upstream_unavailable',
   });
 }

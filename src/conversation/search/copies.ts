@@ -7,7 +7,7 @@ export function withoutCopies(found: readonly FoundMessage[]): FoundMessage[] {
   const once = new Map<string, FoundMessage>();
   for (const one of found) {
     const { role, name = '', text } = one;
-    // Of a long message, the beginning and the length suffice.
+    // The beginning and the length of a long message suffice.
     const said = `${role} ${name} ${text.length > LONG ? text.length : ''} ${normalise(text.slice(0, LONG))}`;
     const first = once.get(said);
     once.set(said, first === undefined ? one : { ...first, repeated: (first.repeated ?? 0) + 1 });

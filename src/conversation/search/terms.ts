@@ -34,10 +34,10 @@ export interface Holders {
  * many, so the loops over them do nothing else.
  */
 export class Passages {
-  /** Of each passage its message, and its number of characters. */
+  /** The message of each passage, and the number of its characters. */
   readonly positions: Int32Array;
   readonly lengths: Int32Array;
-  /** Of a passage, among those after the last message that is not loaded: what a search loads is longer than others. */
+  /** The average length of the passages after the last message that is not loaded: what a search loads is longer than others. */
   readonly averageLength: number;
   /** The passages of long messages, by their positions. */
   readonly #long = new Map<number, string[]>();

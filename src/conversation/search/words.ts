@@ -72,7 +72,7 @@ function isInWord(text: string, at: number): boolean {
 /** Letters of an unknown word by which it is looked for. */
 export const BEGINNING = 5;
 
-/** Of a longer number, or a key, so many characters suffice: an index of a database takes no words of any length. */
+/** A longer number or key is cut to so many characters: an index of a database takes no words of any length. */
 const LONGEST = 40;
 
 /** The beginning of a word, by which words with other endings are found. Numbers have none. */

@@ -50,7 +50,7 @@ export function badFile(message: string): RequestValidationError {
   return badArgument(['file'], message);
 }
 
-/** For platforms without files. */
+/** Refuses a path on a platform without files. */
 export function refusePath(): never {
   throw badFile('{ path } works on Node, Bun and Deno only; pass a Blob or a File');
 }

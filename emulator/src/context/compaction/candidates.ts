@@ -71,7 +71,7 @@ function statement(sentence: string, found: Classification, message: SourceMessa
   const terms = contentTerms(sentence);
   if (section === 'definitions') return candidate({ section, text, term }, contentTerms(term), message, tools);
   if (section !== 'decisions') return candidate({ section, text }, terms, message, tools);
-  // Of the text without the reason, so that a decision repeated with another reason is the same one.
+  // Without the reason, so that a decision repeated with another reason is the same one.
   const id = `dec_${hashText(plainWords(text))}`;
   return candidate({ section, text, id, reason, timestamp: message.createdAt }, terms, message, tools);
 }

@@ -207,7 +207,7 @@ const HEDGED = patternOf(
 const SUBJECT =
   /^(?!(?:should|do|does|is|are|can|to|no|when) )(?!.*\b(?:I|my|me|you|your|he|she|his|her|they|their|we|who|which|it|what|some\w+|everything|nothing|nobody|people|will|would|could|might|may)\b)(?!.*\b(?:the|an?|no|any|urgent|essential|real|idea|goal|aim|point|plan|to|this|that|these|those|there) $)(?:[\p{L}\p{N}'’&/`.,-]+ ){1,14}$/iu;
 const PART_OF_CLAUSE = /[,;:] |\b(?:and|but|so|then|because) /;
-/** Of the own day, and of others. */
+/** Words of the own day, and of people outside. */
 const PRIVATE =
   /\b(?:dinner|lunch|breakfast|pizza|beers?|cinema|walk|bed|home|holidays?|sofa|radio|news|documentary|film|novel|city|government|parliament|minister|mayor|court|police|neighbou?rs?|landlord|kids|mum|dad|aunt|uncle|sister|brother|cousin|wife|husband|daughter|son|imagine|should .* your|association|federation)\b/i;
 

@@ -121,7 +121,7 @@ export class Summaries {
     const worth = ({ at, candidate: { item } }: SourcedCandidate): number =>
       this.coverage.gain(at) / (Math.sqrt(item.tokens) * Math.sqrt(Math.sqrt(item.tokens)));
     // Worth only falls, so an entry that is still the best after it is valued again is the best.
-    // Of entries of the same worth, the one with the highest order is next.
+    // If entries have the same worth, the one with the highest order is next.
     const valued: { entry: SourcedCandidate; value: number; order: number }[] = [];
     for (const [order, entry] of entries.entries()) {
       valued.push({ entry, value: worth(entry), order });

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { NAME } from '../../base/mention.js';
 import type { faultInJson } from '../../faults/faults.js';
 import type { FaultResponse } from '../../faults/rule.js';
@@ -70,12 +71,14 @@ function maskedMedia(type: string): string {
 /** A name or an id in a path stays, and so does an id in a query. */
 function maskedPath(path: string): string {
   const [place = '', query] = path.split(/\?(.*)/s);
-  const segments = place.split('/').map((part) => (part === '*' ? part : maskedName(part)));
+  // A + may stand for a space.
+  const inPath = (part: string): string => (part === '*' ? part : part.includes('+') ? masked(part) : maskedName(part));
+  const segments = place.split('/').map(inPath);
   if (query === undefined) return segments.join('/');
   const fields = query.split('&').map((field) => {
     const [name = '', value] = field.split(/=(.*)/s);
     if (value === undefined) return masked(name);
-    return `${maskedName(name)}=${/^(?:conv|msg)_[\w-]*$/.test(value) ? value : masked(value)}`;
+    return `${inPath(name)}=${/^(?:conv|msg)_[\w-]*$/.test(value) ? value : masked(value)}`;
   });
   return `${segments.join('/')}?${fields.join('&')}`;
 }
@@ -84,15 +87,18 @@ function maskedPath(path: string): string {
 function maskedHeaders(headers: Record<string, unknown>): Record<string, unknown> {
   const lines = Object.entries(headers).map(([name, value]) => {
     const text = String(value);
-    const isKept =
-      PROTOCOL_HEADERS.test(name) || isSecretHeader(name) || (/^content-type$/i.test(name) && MEDIA.test(text));
-    return [maskedName(name), isKept ? text : NAMING_HEADERS.test(name) ? maskedName(text) : masked(text)];
+    if (isSecretHeader(name)) return [maskedName(name), text.endsWith('***') ? text : '***'];
+    const isKept = PROTOCOL_HEADERS.test(name) && !PROSE.test(text);
+    const isMedia = /^content-type$/i.test(name) && MEDIA.test(text);
+    return [maskedName(name), isKept || isMedia ? text : NAMING_HEADERS.test(name) ? maskedName(text) : masked(text)];
   });
   return Object.fromEntries(lines);
 }
 
 const PROTOCOL_HEADERS =
   /^(?:accept|accept-encoding|accept-language|access-control-expose-headers|allow|cache-control|connection|content-length|date|host|user-agent|vary)$/i;
+/** Words that only a space separates. A date has a comma before them, and a browser's name has versions. */
+const PROSE = /^(?!Mozilla\/|\w{3}, \d\d ).*[a-z] +[a-z]/i;
 const NAMING_HEADERS =
   /^(?:access-control-[\w-]+|idempotency-key|retry-after|traceparent|x-call-attempt|x-emulator-[\w-]+|x-ratelimit-[\w-]+|x-request-id)$/i;
 const MEDIA = /^[\w.+-]+\/[\w.+-]+(?:; ?[\w-]+=[\w"'.-]+)*$/;
@@ -129,6 +135,17 @@ function withMessage(safe: unknown, given: unknown): unknown {
 
 function withoutQuotes(message: string): string {
   return message.replace(/"(?:[^"\\]|\\.)*"?/g, (quote) => masked(quote));
+}
+
+/** Records whose ids are still distinct after they were masked. */
+function distinct<T extends { id: string }>(records: readonly T[]): T[] {
+  const seen = new Set<string>();
+  return records.map((record) => {
+    let { id } = record;
+    while (seen.has(id)) id += 'x';
+    seen.add(id);
+    return { ...record, id };
+  });
 }
 
 /** A fault rule without what people wrote. */
@@ -168,19 +185,29 @@ export function maskedState(state: EmulatorState): EmulatorState {
     ...(state.plan && { plan: maskedValue(state.plan) }),
     ...(state.models && { models: maskedValue(state.models) }),
     apiKeys: state.apiKeys.map((key) => ({ ...key, name: maskedName(key.name) })),
+    sessions: state.sessions.map((one) => ({ ...one, userId: maskedName(one.userId) })),
     workspaces: state.workspaces.map((one) => ({ ...maskedValue(one), members: one.members.map(maskedName) })),
-    conversations: maskedValue(state.conversations),
+    conversations: distinct(maskedValue(state.conversations)).map((one) => ({
+      ...one,
+      messages: distinct(one.messages),
+    })),
     memory: maskedValue(state.memory),
     presets: state.presets.map((preset) => ({ ...maskedValue(preset), template: maskedTemplate(preset.template) })),
     files: state.files.map((file) => ({
       ...maskedValue(file),
       contentType: maskedMedia(file.contentType),
-      content: inContent(file.content, masked),
+      content: inContent(file.content, maskedContent),
     })),
     ...(state.integrations && { integrations: state.integrations.map(maskedIntegration) }),
-    integrationExecutions: state.integrationExecutions.map((done) => ({ ...done, fields: maskedValue(done.fields) })),
+    integrationExecutions: state.integrationExecutions.map(({ integration, action, fields, ...done }) => ({
+      ...done,
+      integration: maskedName(integration),
+      action: maskedName(action),
+      fields: maskedValue(fields),
+    })),
     usage: state.usage.map(({ key, conversation, ...used }) => ({
       ...used,
+      model: maskedName(used.model),
       key: key && { ...key, name: maskedName(key.name) },
       conversation: conversation && maskedName(conversation),
     })),
@@ -191,8 +218,14 @@ export function maskedState(state: EmulatorState): EmulatorState {
 
 /** Changes the text of a file, which a snapshot has as base64. */
 export function inContent(content: string, change: (text: string) => string): string {
-  const text = Buffer.from(content, 'base64').toString('latin1');
-  return Buffer.from(change(text), 'latin1').toString('base64');
+  const bytes = Buffer.from(content, 'base64');
+  const encoding = isUtf8(bytes) ? 'utf8' : 'latin1';
+  return Buffer.from(change(bytes.toString(encoding)), encoding).toString('base64');
+}
+
+/** A text of which only ASCII punctuation stays: other bytes may be a part of a letter. */
+function maskedContent(text: string): string {
+  return masked(text).replace(/[\x80-\uffff]/g, 'x');
 }
 
 /** The names of actions and fields are what a call must name. */

@@ -32,7 +32,7 @@ export interface ConversationInState extends Omit<ConversationState, 'pins' | 's
   rollingSummary: RollingSummary;
   summaryItems: SummaryItem[];
   summaryVersions: SummaryVersion[];
-  /** Of the last compactions. */
+  /** The receipts of the last compactions. */
   receipts?: CompactionReceipt[] | undefined;
 }
 

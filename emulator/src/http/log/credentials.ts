@@ -3,22 +3,34 @@ import type { LogEntry } from './log-entry.js';
 
 /**
  * The secrets in the headers of a request that `redact` does not know by their form, such as the token of another
- * service.
+ * service, as they are and as they stand in a URL or in JSON.
  */
 export function credentialsOf({ headers }: Pick<LogEntry, 'headers'>): string[] {
-  const found: string[] = [];
+  const found = new Set<string>();
   for (let i = 0; i + 1 < headers.length; i += 2) {
-    if (!isSecretHeader(headers[i] ?? '')) continue;
-    const value = (headers[i + 1] ?? '').replace(SCHEME, '');
-    if (value.length >= SHORTEST_SECRET && redact(value) === value) found.push(value);
+    if (!CREDENTIAL.test(headers[i] ?? '')) continue;
+    const value = headers[i + 1] ?? '';
+    const isCookie = /cookie$/i.test(headers[i] ?? '');
+    const secrets = isCookie
+      ? value.split(/; */).map((one) => one.slice(one.indexOf('=') + 1))
+      : [value.replace(SCHEME, '')];
+    for (const secret of secrets) {
+      if (secret.length < SHORTEST_SECRET || redact(secret) !== secret) continue;
+      found.add(secret).add(encodeURIComponent(secret)).add(JSON.stringify(secret).slice(1, -1));
+    }
   }
-  return found;
+  return [...found];
 }
 
-/** Whether a header has a key or a token. */
+/** Whether a header may have a key or a token, so that its value is hidden. */
 export function isSecretHeader(name: string): boolean {
-  return /authorization|cookie|token|session|api-?key|secret/i.test(name);
+  return /auth|cookie|token|session|api-?key|secret|password|(?:access|subscription|functions)-key|signature/i.test(
+    name,
+  );
 }
+
+/** A header whose value is a secret, and is hidden elsewhere, too. Others only belong to one, such as `x-session-state`. */
+const CREDENTIAL = /(?:auth|authorization|cookie|token|session|key|secret|password|signature)$/i;
 
 /** The scheme of a credential, such as `Bearer`, with the space after it. */
 export const SCHEME = /^[A-Za-z]+ /;

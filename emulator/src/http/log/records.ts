@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { redact, redacted, StreamRedactor } from '../../base/redact.js';
+import { redact, redactEvents, redacted } from '../../base/redact.js';
 import { credentialsOf, isSecretHeader, SCHEME } from './credentials.js';
 import type { LogEntry } from './log-entry.js';
 import type { RecordedResponse, RequestRecord, RequestSummary } from './request-record.js';
@@ -78,7 +78,7 @@ function byName(lines: readonly string[]): Record<string, string> {
   for (let i = 0; i + 1 < lines.length; i += 2) {
     const name = lines[i]?.toLowerCase() ?? '';
     const value = lines[i + 1] ?? '';
-    const safe = isSecretHeader(name) ? hidden(value) : redact(value);
+    const safe = isSecretHeader(name) ? hidden(name, value) : redact(value);
     const before = headers.get(name);
     headers.set(name, before === undefined ? safe : `${before}, ${safe}`);
   }
@@ -86,9 +86,9 @@ function byName(lines: readonly string[]): Record<string, string> {
 }
 
 /** A known kind of key keeps its prefix. Any other credential is hidden entirely, except for its scheme. */
-function hidden(value: string): string {
+function hidden(name: string, value: string): string {
   const safe = redact(value);
-  const [scheme = ''] = SCHEME.exec(value) ?? [];
+  const [scheme = ''] = /authorization$/i.test(name) ? (SCHEME.exec(value) ?? []) : [];
   return safe !== value && /^[\w-]*\*\*\*$/.test(safe.slice(scheme.length)) ? safe : `${scheme}***`;
 }
 
@@ -99,7 +99,7 @@ function responseOf(
 ): RecordedResponse {
   const text = typeof body === 'string' ? body : body.text();
   const isStream = typeof body !== 'string' && entry.events !== undefined;
-  const safe = isStream ? new StreamRedactor(credentials).next(text) : redact(text, credentials);
+  const safe = isStream ? redactEvents([text], credentials).join('') : redact(text, credentials);
   return {
     headers: redacted(byName(Object.entries(headers).flat()), credentials),
     body: safe,
@@ -108,7 +108,7 @@ function responseOf(
   };
 }
 
-/** The events of a stream. If a key was hidden that was sent in pieces of events, they are one. */
+/** The events of a stream. If they were cut within a piece that has a key, they are one. */
 function safeEvents(
   chunks: readonly { at: number; text: string }[],
   { receivedAt }: LogEntry,
@@ -116,8 +116,11 @@ function safeEvents(
 ): { at: number; text: string }[] {
   const events = chunks.map(({ at, text }) => ({ at: at - receivedAt, text }));
   if (body.safe === body.text) return events;
-  const redactor = new StreamRedactor(body.credentials);
-  const safe = events.map(({ at, text }) => ({ at, text: redactor.next(text) }));
+  const texts = redactEvents(
+    events.map(({ text }) => text),
+    body.credentials,
+  );
+  const safe = events.map(({ at }, i) => ({ at, text: texts[i] ?? '' }));
   const isWhole = safe.map(({ text }) => text).join('') === body.safe;
   return isWhole ? safe : [{ at: safe.at(-1)?.at ?? 0, text: body.safe }];
 }

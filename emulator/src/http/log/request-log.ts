@@ -1,5 +1,5 @@
 import { setImmediate } from '../../base/real-timers.js';
-import { redact, StreamRedactor } from '../../base/redact.js';
+import { piecesIn, redact, redactEvents } from '../../base/redact.js';
 import { Attempts } from './attempts.js';
 import { credentialsOf, isSecretHeader } from './credentials.js';
 import type { LogEntry } from './log-entry.js';
@@ -65,6 +65,7 @@ export class RequestLog {
   changed(entry: LogEntry): void {
     this.#summaries = undefined;
     this.#attempts.ended(entry);
+    if (entry.outcome !== 'pending') this.#pass(entry);
     for (const listener of this.#listeners) listener(entry);
   }
 
@@ -85,24 +86,42 @@ export class RequestLog {
     });
   }
 
-  /** Passes an event of a response on to those who follow the request. */
-  sent({ requestId, receivedAt }: LogEntry, index: number, at: number, event: string | Uint8Array): void {
-    const followed = this.#followed.get(requestId);
+  /** Passes an event of a response on to those who follow the request, once the word that it ends with is whole. */
+  sent(entry: LogEntry, index: number, at: number, event: string | Uint8Array): void {
+    const followed = this.#followed.get(entry.requestId);
     if (followed === undefined) return;
-    const text = followed.redactor.next(typeof event === 'string' ? event : decoder.decode(event));
-    for (const follower of followed.by) follower({ index, at: at - receivedAt, text });
+    const text = typeof event === 'string' ? event : decoder.decode(event);
+    const { waiting } = followed;
+    const isNext = { index, at: at - entry.receivedAt, text };
+    if (startsWord(waiting, text) || waiting.length === MOST_WAITING) this.#pass(entry);
+    waiting.push(isNext);
+    if ([...piecesIn(text)].length === 0) this.#pass(entry);
   }
 
   /** Calls the listener with each event of a response from now on. Returns a function that removes the listener. */
-  follow(entry: LogEntry, listener: (event: SentEvent) => void): () => void {
-    const { requestId } = entry;
-    const followed = this.#followed.get(requestId) ?? { by: new Set(), redactor: redactorSoFar(entry) };
+  follow({ requestId, response }: LogEntry, listener: (event: SentEvent) => void): () => void {
+    const sent = typeof response?.body === 'object' ? response.body.chunks() : [];
+    const earlier = sent.slice(-MOST_WAITING).map(({ text }) => text);
+    const followed = this.#followed.get(requestId) ?? { by: new Set(), waiting: [], earlier };
     followed.by.add(listener);
     this.#followed.set(requestId, followed);
     return () => {
       followed.by.delete(listener);
       if (followed.by.size === 0) this.#followed.delete(requestId);
     };
+  }
+
+  /** Passes on what waits. */
+  #pass(entry: LogEntry): void {
+    const followed = this.#followed.get(entry.requestId);
+    if (followed === undefined) return;
+    const { by, waiting, earlier } = followed;
+    const events = waiting.splice(0);
+    const all = [...earlier.splice(0), ...events.map(({ text }) => text)];
+    const texts = redactEvents(all, credentialsOf(entry)).slice(all.length - events.length);
+    for (const [i, event] of events.entries()) {
+      for (const follower of by) follower({ ...event, text: texts[i] ?? '' });
+    }
   }
 
   records(): RequestRecord[] {
@@ -183,15 +202,18 @@ export class RequestLog {
 /** A response that is followed while it is sent. */
 interface Followed {
   by: Set<(event: SentEvent) => void>;
-  redactor: StreamRedactor;
+  /** Events whose last word may go on: a key is known only when it is whole. */
+  waiting: SentEvent[];
+  /** What was sent before the first listener: a key may have begun there. */
+  earlier: string[];
 }
 
-/** A redactor that knows what was sent before. */
-function redactorSoFar(entry: LogEntry): StreamRedactor {
-  const redactor = new StreamRedactor(credentialsOf(entry));
-  const body = entry.response?.body ?? '';
-  redactor.next(typeof body === 'string' ? body : body.text());
-  return redactor;
+/** Whether an event begins a new word, and what waits is whole. After `Bearer`, the next word belongs to it. */
+function startsWord(waiting: readonly SentEvent[], event: string): boolean {
+  const [piece] = piecesIn(event);
+  if (piece === undefined || !/^(?:\s|\\[nrt])/.test(piece.text)) return false;
+  const last = waiting.flatMap(({ text }) => [...piecesIn(text)]).map(({ text }) => text);
+  return !/Bearer$/.test(last.join(''));
 }
 
 /** Cuts a text to `LOGGED_BYTES`. A cut text is a copy, because a substring would keep the whole string in memory. */
@@ -242,6 +264,8 @@ class Ring<T> {
 
 const CAPACITY = 1000;
 const MOST_FOREIGN = 50;
+/** In events. */
+const MOST_WAITING = 1000;
 /** How much of a body the log keeps. The log holds a thousand requests. */
 export const LOGGED_BYTES = 64 * 1024;
 const decoder = new TextDecoder();

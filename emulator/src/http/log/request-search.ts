@@ -1,4 +1,4 @@
-import { redact, StreamRedactor } from '../../base/redact.js';
+import { redact, redactEvents } from '../../base/redact.js';
 import type { Sliced } from '../../base/slices.js';
 import { type Excerpt, finder } from '../../text/excerpt.js';
 import { credentialsOf } from './credentials.js';
@@ -104,7 +104,7 @@ function matchIn(entry: LogEntry, find: (text: string) => Excerpt | undefined): 
 }
 
 function inStream(events: string, credentials?: readonly string[]): string {
-  return new StreamRedactor(credentials).next(events);
+  return redactEvents([events], credentials).join('');
 }
 
 const decoder = new TextDecoder();
