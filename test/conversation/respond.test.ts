@@ -19,6 +19,19 @@ async function eventsOf(response: Response): Promise<TurnEvent[]> {
 
 const history = [{ role: 'user', content: 'The pier gets a red lamp.', id: 'lamp' }, ...smallTalk(60)];
 
+test('a response takes only what streams, and says so', async () => {
+  const world = chatWorld();
+  const conversation = world.open({ history: [] });
+
+  const sent = conversation.send('Hello?');
+
+  for (const wrong of [sent, await sent, undefined])
+    expect(await failureOf(toResponse(wrong as never))).toMatchObject({
+      name: 'ConfigurationError',
+      message: expect.stringContaining('conversation.stream(…)'),
+    });
+});
+
 describe('a response for a page', () => {
   test('has what was recalled, the text, and the turn as it was stored', async () => {
     const world = chatWorld();

@@ -1,7 +1,7 @@
 import { unlessSilent, withHeartbeats } from '../../base/heartbeats.js';
 import { ignoreErrors } from '../../base/ignore-errors.js';
 import { streamOf } from '../../base/stream-of.js';
-import { type ErrorData, toErrorData, toErrorResponse } from '../../index.js';
+import { ConfigurationError, type ErrorData, toErrorData, toErrorResponse } from '../../index.js';
 import type { ChatTurn, CompactionReceipt, FoundMessage, ReplyStream } from '../model.js';
 
 /**
@@ -27,6 +27,8 @@ export type TurnEvent =
  * A page gets no details of problems of your own server, such as a missing key, but a status of 500 or more. `onError` gets
  * the error.
  *
+ * @throws {ConfigurationError} for anything else than a reply of `stream`, such as the promise of `send`
+ *
  * @example
  * ```ts
  * import { toResponse } from 'context-gateway/conversation';
@@ -38,6 +40,10 @@ export async function toResponse(
   reply: ReplyStream,
   { onError }: { onError?: ((error: unknown) => void) | undefined } = {},
 ): Promise<Response> {
+  if (typeof reply?.[Symbol.asyncIterator] !== 'function')
+    throw new ConfigurationError(
+      'toResponse takes what conversation.stream(…) returns: toResponse(conversation.stream(input)).',
+    );
   const texts = reply[Symbol.asyncIterator]();
   const tell = (error: unknown): void => {
     if (toErrorData(error).status >= 500) ignoreErrors(() => onError?.(error));
