@@ -437,7 +437,6 @@ export const LIST_ROWS: Readonly<Record<string, ListRow>> = {
 export const EXEMPT: Readonly<Record<string, string>> = {
   observe: 'takes events of a client: the rows of GatewayClient make them',
   redisLimiter: 'takes numbers that its own scripts return',
-  testStore: 'takes a store that the app wrote',
   assumed: 'takes options of a developer',
   seedFrom: 'takes a file of a developer',
   manualClock: 'takes numbers',

@@ -98,7 +98,8 @@ const NAMES = {
     '(go with|use|stick with|stick to|switch to|settle on|adopt|drop|remove|replace|rename|freeze|cache|ship|host|include|keep (the|our|both|using|\\w+s)|make (it|the|this)|put (it|the|this|an?))',
   do: '(add|answer|build|call|change|check|cite|commit|delete|deploy|document|draft|encrypt|expose|fix|hardcode|ignore|implement|import|include|log|merge|mention|migrate|mock|move|open|pass|prepare|publish|push|put|read|release|remove|rename|reply|return|review|rewrite|rotate|run|send|set|share|ship|skip|store|test|throw|update|upgrade|use|validate|write)',
   keep: '(allow|avoid|be able to|comply with|encrypt|ensure|guarantee|handle|limit|log|prevent|provide|store|support|validate)',
-  number: '(\\d[\\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|a hundred)',
+  number:
+    '(\\d[\\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|(twen|thir|for|fif|six|seven|eigh|nine)ty(-\\w+)?|a (dozen|hundred))',
   clause: '(?<=^|[;:] |\\b(and|so|but|then|also) )',
   word: `(?!(I|my|you|your|we|they|he|his|she|her|it|this|that|these|there|people|everyone|nobody|which|who|always|some|much|more|is|are|was|were|do|does|don't|will|would|should|might|could|may|if)\\b)[\\w'&/\`.-]+`,
   // "Must have been" and "must be broken" are guesses, "should be fine" is an expectation.
