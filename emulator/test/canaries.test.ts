@@ -253,6 +253,24 @@ test.each([
   );
 });
 
+test('a listener that joins in the middle of a word sees each event once', async () => {
+  const emulator = testEmulator({ pace: { chunkBy: 'char' } });
+  emulator.chat.on('key', `It is ${KEY} now.`);
+  const reader = (await openStream(emulator, 'The key?')).body?.getReader();
+  const path = `${BASE}/_emulator/requests/${emulator.requests[0]?.requestId}/events`;
+  const first = emulator.fetch(path).then((response) => response.text());
+  for (let i = 0; i < 12; i += 1) await reader?.read();
+  const second = emulator.fetch(path).then((response) => response.text());
+  while (!(await reader?.read())?.done);
+
+  const numbers = (text: string) => [...text.matchAll(/"index":(\d+),"at"/g)].map(([, number]) => Number(number));
+  for (const text of [await first, await second]) {
+    expect(text).not.toContain('QUOKKA');
+    expect(numbers(text)).toEqual(numbers(text).map((_, i) => i));
+    expect(numbers(text).length).toBe(emulator.requests[0]?.events);
+  }
+});
+
 test('the keys of other services are hidden, at the start of a line, in a cookie, cut off, and as names', async () => {
   const emulator = world();
   const words = `my env:\nsk-proj-QUOKKA1234567890\n${JWT}\tBearer QUOKKA123456\nhttp://anna:QUOKKA@host/x`;

@@ -65,7 +65,7 @@ export function* piecesIn(event: string): Generator<{ field: string; text: strin
   }
 }
 
-/** What is to be hidden, in order. The prefix of a key is not. */
+/** The parts of a text to hide, in order. The prefix of a key stays. */
 function hiddenIn(text: string, credentials: readonly string[]): { from: number; to: number }[] {
   const found: { from: number; to: number }[] = [];
   for (const match of text.matchAll(KEY)) {
@@ -93,7 +93,7 @@ function hiddenIn(text: string, credentials: readonly string[]): { from: number;
   return merged;
 }
 
-/** How much of a credential a text ends with that was cut. */
+/** A cut text may end with the beginning of a credential: its length. */
 function lengthAtEnd(text: string, credential: string): number {
   if (!credential.includes(text.slice(-SHORTEST_PART)) || text.length < SHORTEST_PART) return 0;
   for (let length = Math.min(credential.length - 1, text.length); length >= SHORTEST_PART; length -= 1)
@@ -103,7 +103,7 @@ function lengthAtEnd(text: string, credential: string): number {
 
 /**
  * The service's keys, the emulator's tokens, keys of well-known model providers, JSON Web Tokens, bearer tokens, and the
- * user and password of a URL. An escape such as `\n` may stand before them, and a word without a digit is rather a name.
+ * user and password of a URL. An escape such as `\n` may stand before them, and a word without a digit is more likely a name.
  */
 const KEY =
   /(svc_[sp]k_|session_local_(?=[\w-]*\d|[\w-]{16}))[\w-]+|(?<=^|[^\w-]|\\[bfnrt]|%[\dA-F]{2})(?:(sk-(?=[\w-]*\d|[\w-]{24}))[\w-]{8,}|((?:gsk|hf)_|xai-|AIza)[\w-]{20,}|(eyJ)[\w-]{4,}\.[\w-]{4,}(?:\.[\w-]*)?|(Bearer )(?=[\w.~+/=-]*\d|[\w.~+/=-]{20})(?!svc_|session_local_)[\w.~+/=-]{8,})|(:\/\/)[^\s/@:"]*:[^\s/@",;|]+(?=@)/g;

@@ -86,7 +86,7 @@ export interface Cue {
   example: string;
   /** The words, without case, at word boundaries. */
   pattern: RegExp;
-  /** Whether a thing stands before them in their clause: not a person, and not "it". */
+  /** Whether the words before them in their clause must name a thing: see `SUBJECT`. */
   hasSubject: boolean;
 }
 
@@ -107,7 +107,7 @@ const NAMES = {
   done: '(kept|sent|built|shown|set|cut|put|paid|held|made|met|sold|bound|read|read-only|returned|present|valid|unique|empty|open|closed|free|ready|complete|public|anonymous|in (UTC|writing|sync|place|order)|secure|identical|optional|ignored|backwards|consistent|short|longer|shorter|no|under|below|within|between)',
   fault:
     '(broken|tired|mistaken|confused|lost|delayed|bored|annoyed|excited|drunk|retired|disappointed|fried|haunted|indeed|terrible|horrible|possible|impossible)\\b',
-  // What is, not what somebody does.
+  // Verbs of a state, not of an action: "must" before them is a guess.
   state:
     '(feel|look|seem|mean|know|think|love|hate|like|want|wonder|remember|come to an end|\\w+ly (like|love|hate|want)|we|I|they|the)\\b',
   ask: '(whether|if|which|what|who|how|why|where|when)',
@@ -204,11 +204,11 @@ const HEDGED = patternOf(
   "(if|once|unless|until|whether|why|how|who|what|maybe|perhaps|might|could|would|probably|nearly|almost|never|I (guess|suppose|thought|think|wonder|read|hear|heard|was told)|(he|she|they|<word>) (said|say|says|think|thinks)|don't|doesn't|didn't)",
 );
 
-/** The words before a cue: what must be, may not be or was decided. Of persons and of "it", the cue says nothing. */
+/** The words before a cue, if they name a thing. What a person or "it" must do is often a guess. */
 const SUBJECT =
   /^(?!(?:should|do|does|is|are|can|to|no|when) )(?!.*\b(?:I|my|me|you|your|he|she|his|her|they|their|we|who|which|it|what|some\w+|everything|nothing|nobody|people|will|would|could|might|may)\b)(?!.*\b(?:the|an?|no|any|urgent|essential|real|idea|goal|aim|point|plan|to|this|that|these|those|there) $)(?:[\p{L}\p{N}'’&/`.,-]+ ){1,14}$/iu;
 const PART_OF_CLAUSE = /[,;:] |\b(?:and|but|so|then|because) /;
-/** Words of the own day, and of people outside. */
+/** Words about somebody's own day, or about people outside the project. */
 const PRIVATE =
   /\b(?:dinner|lunch|breakfast|pizza|beers?|cinema|walk|bed|home|holidays?|sofa|radio|news|documentary|film|novel|city|government|parliament|minister|mayor|court|police|neighbou?rs?|landlord|kids|mum|dad|aunt|uncle|sister|brother|cousin|wife|husband|daughter|son|imagine|should .* your|association|federation)\b/i;
 

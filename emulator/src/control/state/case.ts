@@ -65,7 +65,7 @@ export function exportCase(parts: EmulatorParts, { requests, masks, withState, n
   };
 }
 
-/** A rule for requests with a certain key is for those with any. */
+/** A rule that matches one key matches any key instead, so that the key is not in the file. */
 function withoutSecrets({ match, ...rule }: ReturnType<typeof faultInJson>): ReturnType<typeof faultInJson> {
   const header = Object.entries(match.header ?? {}).map(([name, value]) => [name, isSecretHeader(name) ? '*' : value]);
   return { ...rule, match: { ...match, ...(match.header && { header: Object.fromEntries(header) }) } };

@@ -55,6 +55,7 @@ export function maskedRequest({ path, body, response, faultResponse, ...rest }: 
 }
 
 function maskedEffect(respond: FaultResponse): FaultResponse {
+  // Some variants have these fields.
   const { when, how, contentType } = respond as { when?: string; how?: string; contentType?: string };
   return {
     ...maskedValue(respond),
@@ -223,7 +224,7 @@ export function inContent(content: string, change: (text: string) => string): st
   return Buffer.from(change(bytes.toString(encoding)), encoding).toString('base64');
 }
 
-/** A text of which only ASCII punctuation stays: other bytes may be a part of a letter. */
+/** Masks the text of a file. In an unknown encoding, any byte that is not ASCII may be a part of a letter. */
 function maskedContent(text: string): string {
   return masked(text).replace(/[\x80-\uffff]/g, 'x');
 }

@@ -92,9 +92,9 @@ export class RequestLog {
     if (followed === undefined) return;
     const text = typeof event === 'string' ? event : decoder.decode(event);
     const { waiting } = followed;
-    const isNext = { index, at: at - entry.receivedAt, text };
+    const next = { index, at: at - entry.receivedAt, text };
     if (startsWord(waiting, text) || waiting.length === MOST_WAITING) this.#pass(entry);
-    waiting.push(isNext);
+    waiting.push(next);
     if ([...piecesIn(text)].length === 0) this.#pass(entry);
   }
 
@@ -111,7 +111,7 @@ export class RequestLog {
     };
   }
 
-  /** Passes on what waits. */
+  /** Passes the waiting events on. */
   #pass(entry: LogEntry): void {
     const followed = this.#followed.get(entry.requestId);
     if (followed === undefined) return;
@@ -202,13 +202,13 @@ export class RequestLog {
 /** A response that is followed while it is sent. */
 interface Followed {
   by: Set<(event: SentEvent) => void>;
-  /** Events whose last word may go on: a key is known only when it is whole. */
+  /** Events that may end in the middle of a word: a key is recognised only when it is whole. */
   waiting: SentEvent[];
   /** What was sent before the first listener: a key may have begun there. */
   earlier: string[];
 }
 
-/** Whether an event begins a new word, and what waits is whole. After `Bearer`, the next word belongs to it. */
+/** Whether an event begins a new word, so that the waiting ones are whole. The word after `Bearer` belongs to it. */
 function startsWord(waiting: readonly SentEvent[], event: string): boolean {
   const [piece] = piecesIn(event);
   if (piece === undefined || !/^(?:\s|\\[nrt])/.test(piece.text)) return false;
