@@ -101,9 +101,17 @@ async function play(talk: Talk, budget: number): Promise<Played> {
     load: () => ({ messages, state: states.get(id) as never }), // what saveState got
     saveState: (_, state) => void states.set(id, state),
   };
-  const options = { gateway, context, model: 'atlas-small', conversationId: id, contextWindow: budget, store };
+  const options = {
+    gateway,
+    context,
+    model: 'atlas-small',
+    conversationId: id,
+    contextWindow: Math.floor((budget * 8) / 7),
+    store,
+  };
   await using conversation = createConversation({
-    ...{ ...options, reserveOutput: 0, instructions: INSTRUCTIONS },
+    ...options,
+    instructions: INSTRUCTIONS,
     onCompaction: () => {
       played.compactions += 1;
     },
@@ -132,7 +140,7 @@ async function play(talk: Talk, budget: number): Promise<Played> {
     messages.push({ ...message, id: stored?.id ?? '' });
   }
 
-  const wrapped = createConversation({ ...options, context: undefined, store: undefined, reserveOutput: 0 });
+  const wrapped = createConversation({ ...options, context: undefined, store: undefined });
   const inner = new MockLanguageModelV4({
     doStream: async ({ prompt }) => ({
       stream: simulateReadableStream({ chunks: [...partsOf(promptTokens(textsOf(prompt)))] }),

@@ -109,12 +109,8 @@ export interface Snapshot {
 
 /** What earlier compactions showed. Plain JSON. */
 export interface CompactionState {
-  /** The level of the last one. */
-  readonly level?: CompactionLevel | undefined;
-  /** Tokens of the context after it. */
-  readonly tokens?: number | undefined;
-  /** Whether it saved nothing: then turns count only once the service has stored them. */
-  readonly savedNothing?: boolean | undefined;
+  /** The last one: its level, the tokens of the context after it, and whether it removed nothing. */
+  readonly last?: { level: CompactionLevel; tokens: number; savedNothing: boolean } | undefined;
   /** After a failed attempt: when the next one may be made, and how long that wait is. */
   readonly suspended?: { until: number; wait: number } | undefined;
 }

@@ -39,8 +39,6 @@ export interface ConversationOptions {
    * @default 16_000, or what is left of a smaller window
    */
   budget?: number | undefined;
-  /** Tokens of the window to leave for the reply. @default an eighth of the window, at most 4096 */
-  reserveOutput?: number | undefined;
   /**
    * Counts the tokens of a text exactly. For a text on which it throws, the estimate is used, and `onError` is called.
    * @default an estimate, usually a little too high, corrected by the usage of replies
@@ -57,11 +55,11 @@ export interface ConversationOptions {
    */
   search?: ConversationSearch | undefined;
   /**
-   * Share of the token budget, from 0 to 1, that the context and the messages after it must reach before a compaction
-   * runs in the background. With `false`, compactions run only if you call `compact`.
-   * @default 0.75
+   * Whether a compaction runs in the background when the context and the messages after it reach three quarters of `budget`.
+   * With `false`, compactions run only if you call `compact`.
+   * @default true
    */
-  compaction?: number | false | undefined;
+  compaction?: boolean | undefined;
   /**
    * What to do if the context cannot be read, and no earlier one is known: let the turn fail, or (`skip`) send the
    * messages without a context.
@@ -100,7 +98,7 @@ export interface TurnOptions extends RequestOptions {
   temperature?: number | undefined;
   /**
    * Maximum tokens of the reply. The prompt leaves room for them.
-   * @default not sent; the prompt leaves room for `reserveOutput` tokens
+   * @default not sent; the prompt leaves an eighth of the window, at most 4096 tokens
    */
   max_tokens?: number | undefined;
 }
@@ -124,10 +122,11 @@ export interface SearchOptions extends Pick<RequestOptions, 'signal'> {
 const SMALLEST_WINDOW = 128_000;
 /** Above this, a prompt costs more and holds hardly more that answers a question: docs/internals/conversation-bench.md. */
 const TOKEN_BUDGET = 16_000;
+const MOST_REPLY_TOKENS = 4_096;
 
 const isText = (value: unknown): boolean => typeof value === 'string';
 const isId = (value: unknown): boolean => isText(value) && (value as string).trim() !== '';
-const isTokens = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0;
+const isTokens = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 1;
 const isGateway = (value: unknown): boolean => isFunction(Object(value).chat?.completions?.create);
 const isContext = (value: unknown): boolean => isFunction(Object(value).memory?.list);
 const isTimeZone = (value: unknown): boolean => {
@@ -143,7 +142,7 @@ const isStore = (value: unknown): boolean => {
 };
 
 const text = /* @__PURE__ */ option<string>(isText, 'must be a string');
-const tokens = /* @__PURE__ */ option<number>(isTokens, 'must be a whole number of tokens');
+const tokens = /* @__PURE__ */ option<number>(isTokens, 'must be a whole number of tokens, at least 1');
 
 const optionsSchema = /* @__PURE__ */ z.strictObject({
   gateway: /* @__PURE__ */ z.custom(isGateway, 'must be a GatewayClient'),
@@ -154,18 +153,11 @@ const optionsSchema = /* @__PURE__ */ z.strictObject({
   store: /* @__PURE__ */ option(isStore, 'must have load, and may have append and saveState'),
   instructions: text,
   contextWindow: tokens,
-  budget: /* @__PURE__ */ option(
-    (value) => isTokens(value) && value !== 0,
-    'must be a whole number of tokens, at least 1',
-  ),
-  reserveOutput: tokens,
+  budget: tokens,
   countTokens: functionOption,
   timeZone: /* @__PURE__ */ option(isTimeZone, 'must be the name of a time zone, such as Europe/Oslo'),
   search: functionOption,
-  compaction: /* @__PURE__ */ option(
-    (value) => value === false || (typeof value === 'number' && value > 0 && value <= 1),
-    'must be a share of the budget, above 0 and at most 1, or false',
-  ),
+  compaction: /* @__PURE__ */ option((value) => typeof value === 'boolean', 'must be true or false'),
   onContextError: /* @__PURE__ */ option((value) => value === 'throw' || value === 'skip', "must be 'throw' or 'skip'"),
   onCompaction: functionOption,
   onError: functionOption,
@@ -174,7 +166,8 @@ const optionsSchema = /* @__PURE__ */ z.strictObject({
 /** Options with defaults. */
 export type CheckedOptions = ConversationOptions & {
   contextWindow: number;
-  reserveOutput: number;
+  /** Tokens of the window that are left for a reply without `max_tokens`. */
+  replyTokens: number;
   /** At most what the window leaves. */
   budget: number;
   /** The clock of the client. */
@@ -189,11 +182,8 @@ export function checkOptions(options: ConversationOptions): CheckedOptions {
   const problem = findBadOptions(optionsSchema, { ...options });
   if (problem !== undefined) throw new ConfigurationError(problem);
   const { contextWindow = SMALLEST_WINDOW } = options;
-  const { reserveOutput = Math.min(4096, Math.floor(contextWindow / 8)) } = options;
-  const budget = Math.min(options.budget ?? TOKEN_BUDGET, contextWindow - reserveOutput);
+  const replyTokens = Math.min(MOST_REPLY_TOKENS, Math.floor(contextWindow / 8));
+  const budget = Math.min(options.budget ?? TOKEN_BUDGET, contextWindow - replyTokens);
   const { runtime = systemRuntime } = options.gateway; // a client of an app's tests may have none
-  if (budget > 0) return { ...options, contextWindow, reserveOutput, budget, runtime };
-  throw new ConfigurationError(
-    `contextWindow (${contextWindow}) must be larger than reserveOutput (${reserveOutput}).`,
-  );
+  return { ...options, contextWindow, replyTokens, budget, runtime };
 }

@@ -44,7 +44,7 @@ test('a model uses the context of a conversation, which stores no messages of it
 });
 
 test('a conversation that is too long is compacted after the reply', async () => {
-  const conversation = conversationOf({ contextWindow: 1_000, compaction: 0.1 });
+  const conversation = conversationOf({ contextWindow: 200 });
 
   await ai.streamText({ model: modelWith(conversation), prompt }).consumeStream();
   await conversation.idle();

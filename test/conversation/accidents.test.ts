@@ -54,7 +54,7 @@ test.each([Number, BigInt])('ids may be numbers of a database: %o', async (toId)
   ];
   const store = numberingStore({ talk: rows }, toId);
   const search = () => [{ id: toId(1) as never }];
-  const { talk } = talkWith(store, { search, budget: 120, reserveOutput: 5 });
+  const { talk } = talkWith(store, { search, budget: 120 });
 
   const { messages, report } = await talk.send('Which lamp do we have, and where does it hang today?');
 

@@ -14,7 +14,7 @@ import { cannedContext, chatWorld, faked, gate, smallTalk } from './world.js';
 
 const at = (second: number) => `2026-01-15T10:00:0${second}.000Z`;
 
-/** A service whose context fills more than three quarters of a window of 1,000 tokens until it is compacted. */
+/** A service whose context fills more than three quarters of a budget of 1,000 tokens until it is compacted. */
 function fullWorld() {
   const world = chatWorld();
   const canned = cannedContext(world, {
@@ -39,7 +39,7 @@ function fullWorld() {
   const reports: CompactionReport[] = [];
   const onCompaction = (report: CompactionReport) => reports.push(report);
   const open = (more: Parameters<typeof world.open>[0] = {}) =>
-    world.open({ contextWindow: 1000, reserveOutput: 0, onCompaction, ...more });
+    world.open({ contextWindow: 1142, onCompaction, ...more });
   return { ...world, canned, levels, saveOnly, reports, open };
 }
 
@@ -141,13 +141,13 @@ describe('a compaction', () => {
   });
 
   test.each([
-    { because: 'of a full context', tokens: 900, compaction: undefined, input: 'Hello?', turns: 4 },
-    { because: 'of turns since the last read', tokens: 100, compaction: 0.5, input: 'boat '.repeat(600), turns: 1 },
+    { because: 'of a full context', tokens: 900, input: 'Hello?', turns: 4 },
+    { because: 'of turns since the last read', tokens: 100, input: 'boat '.repeat(700), turns: 1 },
   ])('a compaction that saved nothing $because is followed by the next level, once', async (given) => {
     const world = fullWorld();
     world.canned.metadata = metadata({ compressedTokens: given.tokens, totalTokens: given.tokens });
     world.saveOnly(900, false);
-    const conversation = world.open({ compaction: given.compaction });
+    const conversation = world.open();
 
     for (let turn = 0; turn < given.turns; turn += 1) {
       await conversation.send(given.input);

@@ -153,9 +153,9 @@ describe('a conversation', () => {
     { options: { model: undefined }, says: 'model must be the id of a model' },
     { options: { context: {} }, says: 'context must be a ContextClient' },
     { options: { gateway: undefined }, says: 'gateway must be a GatewayClient' },
-    { options: { contextWindow: 9, reserveOutput: 9 }, says: 'contextWindow (9) must be larger than reserveOutput' },
+    { options: { contextWindow: 0 }, says: 'contextWindow must be a whole number of tokens, at least 1' },
     { options: { contextWindow: 1.5 }, says: 'contextWindow must be a whole number' },
-    { options: { compaction: 75 }, says: 'compaction must be a share of the budget' },
+    { options: { compaction: 0.75 }, says: 'compaction must be true or false' },
     { options: { contextWindw: 100 }, says: 'contextWindw is unknown; expected one of gateway, model, ' },
     { options: { countTokens: 4 }, says: 'countTokens must be a function' },
     { options: { instructions: Object.create(null) }, says: 'instructions must be a string' },
@@ -230,7 +230,7 @@ describe('a conversation', () => {
     const world = chatWorld();
     const conversation = world.open();
     const turn = await conversation.send('Hello?');
-    const error = await failureOf(world.open({ contextWindow: 20, reserveOutput: 1 }).send('word '.repeat(100)));
+    const error = await failureOf(world.open({ contextWindow: 21 }).send('word '.repeat(100)));
 
     const printed = [conversation, turn, error].map(
       (value) => inspect(value, { depth: 10, showHidden: true }) + JSON.stringify(value),

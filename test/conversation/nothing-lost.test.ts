@@ -34,7 +34,7 @@ test.each([
 ])('a stored question that is $how finds what answers it, and is in the prompt once', async ({ ask }) => {
   const search = () => [{ id: 'q' }, { id: 'lamp' }]; // the app's own finds the question too
   for (const more of [{}, { search }]) {
-    const { talk } = talkWith(memoryStore({ talk: withLamp() }), { budget: 300, reserveOutput: 50, ...more });
+    const { talk } = talkWith(memoryStore({ talk: withLamp() }), { budget: 300, ...more });
 
     const { report } = await ask(talk);
 

@@ -15,8 +15,7 @@ describe('odd text', () => {
     });
     const conversation = world.open({
       history: [user('Old \ud83d message about the lamp.'), ...smallTalk(80)],
-      contextWindow: 900,
-      reserveOutput: 50,
+      contextWindow: 971,
     });
 
     await conversation.record('Hello?', { text: 'A stopped reply \ud83d', stopped: true });

@@ -117,12 +117,12 @@ describe('what an app stores', () => {
     { damage: { layout: { start: -5 } }, path: 'state.layout.start' },
     { damage: { layout: { start: 'x', key: 'k', lines: 1 } }, path: 'state.layout.start' },
     { damage: { lost: [{ text: 3 }] }, path: 'state.lost.0.section' },
-    { damage: { compaction: { tokens: 'many' } }, path: 'state.compaction.tokens' },
+    { damage: { compaction: { last: { level: 'deep', tokens: 'many' } } }, path: 'state.compaction.last.tokens' },
     { damage: { snapshot: { summary: {}, pins: [] } }, path: 'state.snapshot.summary.version' },
     { damage: { format: 2 }, path: 'state.format' },
   ])('a state with a damaged part ($path) is dropped, and the turn goes on', async ({ damage, path }) => {
     const store = memoryStore({ talk: smallTalk(400) });
-    const options = { contextWindow: 4_000, reserveOutput: 100 };
+    const options = { contextWindow: 4_457 };
     await alone([], { ...options, store }).conversation.send('Hello?');
     const load: ConversationStore['load'] = async (id) => {
       const { messages = [], state } = (await store.load(id)) ?? {};

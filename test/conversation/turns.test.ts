@@ -76,7 +76,7 @@ describe('a turn', () => {
       const world = chatWorld();
       const isFirst = ({ url }: Request) => url.endsWith('/completions') && world.count('chat') === 1;
       world.onRequest((request) => (isFirst(request) ? Response.json(body, { status }) : undefined));
-      const conversation = world.open({ history: smallTalk(60), contextWindow: 1200, reserveOutput: 100 });
+      const conversation = world.open({ history: smallTalk(60), contextWindow: 1257 });
 
       await conversation.stream('Well?').final();
 
@@ -199,7 +199,7 @@ describe('the next prompt', () => {
       const usage = { prompt_tokens: tokens, completion_tokens: 1, total_tokens: tokens + 1 };
       return Response.json({ ...answer, usage });
     });
-    const conversation = world.open({ contextWindow: 2500, reserveOutput: 100 });
+    const conversation = world.open({ contextWindow: 2742 });
     for (let turn = 0; turn < 3; turn += 1)
       await conversation.send('Мы решили, что паром ночью не ходит, потому что жители жаловались на шум. '.repeat(2));
 
@@ -228,7 +228,7 @@ describe('a turn made with another client', () => {
 
   test('counts towards the next compaction, which idle() awaits', async () => {
     const world = chatWorld({ messages: smallTalk(10) });
-    const conversation = world.open({ contextWindow: 200, reserveOutput: 0 });
+    const conversation = world.open({ contextWindow: 228 });
     await conversation.refresh();
     expect(world.count('compact')).toBe(0);
 
@@ -240,7 +240,7 @@ describe('a turn made with another client', () => {
 
   test('a turn that is not recorded can still start a compaction through compactWhenDue()', async () => {
     const world = chatWorld({ messages: smallTalk(12) });
-    const conversation = world.open({ contextWindow: 150, reserveOutput: 0 });
+    const conversation = world.open({ contextWindow: 171 });
 
     conversation.compactWhenDue();
     await conversation.idle();
@@ -254,7 +254,7 @@ describe('a turn made with another client', () => {
     expect(await world.open().contextMessage('Hello?')).toBeUndefined();
     const decisions = Array.from({ length: 300 }, (_, i) => decision(`Berth ${i} has a winter timetable.`));
     cannedContext(world, { summary: summary({ decisions }) });
-    const conversation = world.open({ contextWindow: 4000, reserveOutput: 0, countTokens });
+    const conversation = world.open({ contextWindow: 4571, countTokens });
 
     for (const question of ['Fine.', 'What about the winter timetable of berth 3?']) {
       const message = await conversation.contextMessage(question);

@@ -39,7 +39,7 @@ export class ContextActions {
    * ```
    */
   async compact(level?: CompactionLevel, options: RequestOptions = {}): Promise<CompactionReport> {
-    return this.#context('compact').compact(level, options);
+    return this.#context('compact').compactor.compact(level, options);
   }
 
   /**
@@ -55,7 +55,7 @@ export class ContextActions {
   async refresh(options: RequestOptions = {}): Promise<ContextParts> {
     const timeouts = this.#session.timeouts(options);
     await this.#session.loadNewest(timeouts);
-    const { snapshot, memory } = await this.#context('refresh').read({ ...options, ...timeouts.request() });
+    const { snapshot, memory } = await this.#context('refresh').reader.read({ ...options, ...timeouts.request() });
     await this.#session.save(timeouts);
     return { summary: snapshot.summary, pins: snapshot.pins, memory };
   }
@@ -146,7 +146,7 @@ export class ContextActions {
     const timeouts = this.#session.timeouts(options);
     await this.#session.loadNewest(timeouts, ids);
     const changed = await change();
-    this.#service?.invalidate();
+    this.#service?.reader.invalidate();
     await this.#session.save(timeouts);
     return changed;
   }

@@ -21,9 +21,7 @@ export const stateSchema = /* @__PURE__ */ (() => {
       readAt: number,
     }),
     compaction: z.looseObject({
-      level: z.optional(z.enum(['light', 'deep', 'aggressive'])),
-      tokens: z.optional(number),
-      savedNothing: z.optional(z.boolean()),
+      last: part({ level: z.enum(['light', 'deep', 'aggressive']), tokens: number, savedNothing: z.boolean() }),
       suspended: part({ until: number, wait: number }),
     }),
     calibration: z.looseObject({ latin: factor, eastAsian: factor, other: factor }),

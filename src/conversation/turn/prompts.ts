@@ -2,8 +2,9 @@ import { pauses } from '../../base/pauses.js';
 import { ConfigurationError } from '../../index.js';
 import type { Background } from '../background.js';
 import { buildOptionsSchema, checkCallOptions } from '../call-options.js';
+import type { CurrentContext } from '../context/reader.js';
 import { messageOf } from '../context/rows.js';
-import type { CurrentContext, ServiceContext } from '../context/service.js';
+import type { ServiceContext } from '../context/service.js';
 import type { Newest, Session } from '../context/session.js';
 import { badInput } from '../messages.js';
 import type { BuiltPrompt, ConversationMessage } from '../model.js';
@@ -53,12 +54,12 @@ export class Prompts {
   }
 
   async context(timeouts: TurnTimeouts): Promise<CurrentContext> {
-    return (await this.service?.current(timeouts.request())) ?? { stale: false };
+    return (await this.service?.reader.current(timeouts.request())) ?? { stale: false };
   }
 
   async build(
     { input, messages, all, most = Number.POSITIVE_INFINITY, tail }: PromptParams,
-    { max_tokens = this.options.reserveOutput, instructions = this.options.instructions }: BuildOptions,
+    { max_tokens = this.options.replyTokens, instructions = this.options.instructions }: BuildOptions,
     timeouts: TurnTimeouts,
   ): Promise<BuiltPrompt> {
     const { contextWindow, budget } = this.options;
@@ -87,7 +88,7 @@ export class Prompts {
     const { state, report, ...prompt } = plan.fill(found);
     await pause();
     const { estimated } = this.session.counter;
-    const compactionExhausted = snapshot !== undefined && this.service?.isExhausted(snapshot) === true;
+    const compactionExhausted = snapshot !== undefined && this.service?.compactor.isExhausted(snapshot) === true;
     if (tail !== false) this.session.set({ layout: state });
     return { ...prompt, report: { ...report, estimated, stale, compactionExhausted } };
   }

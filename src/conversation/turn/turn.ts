@@ -97,7 +97,7 @@ export class Turns {
     await this.prompts.context(timeouts).catch(this.background.onError);
     if (sent !== undefined) this.session.counter.calibrate(sent);
     await this.session.save(timeouts);
-    void this.service?.compactIfDue();
+    void this.service?.compactor.compactIfDue();
   }
 
   async *#turn(
@@ -221,7 +221,7 @@ export class Turns {
       await this.session.save(timeouts);
       return kept;
     });
-    const compaction = this.service?.compactIfDue();
+    const compaction = this.service?.compactor.compactIfDue();
     // After an edit it begins when the replaced messages are excluded. A page does not wait for these requests.
     return { turn: { ...turn, messages }, receipt: removed.length > 0 ? undefined : compaction };
   }

@@ -1,0 +1,64 @@
+import { type CompactionLevel, type CompactionResult, RateLimitError } from '../../index.js';
+import type { CompactionState } from '../model.js';
+
+/** Share of the prompt's budget that the context must reach before it is compacted. */
+export const SHARE = 0.75;
+/**
+ * Share of the context by which it must grow before the next compaction. Each compaction uses one of the few requests per
+ * minute, and invalidates the cached prefix of the prompts.
+ */
+const MIN_GROWTH = 0.25;
+/** Milliseconds without a compaction after a failure, unless the service says how long. Each failure doubles them. */
+const FIRST_WAIT = 30_000;
+const LONGEST_WAIT = 600_000;
+const STRONGER = { light: 'deep', deep: 'aggressive', aggressive: undefined } as const;
+
+/** Tokens of a context. */
+export interface ContextSize {
+  /** As the service counted them when it was read. */
+  read: number;
+  /** With the messages since then. */
+  now: number;
+  /** What it must reach before it is compacted. */
+  limit: number;
+}
+
+/** The next level, if there is one. */
+export function strongerThan(level: CompactionLevel): CompactionLevel | undefined {
+  return STRONGER[level];
+}
+
+/** The level to compact with now, or `undefined` if no compaction is due. */
+export function dueLevel(state: CompactionState, size: ContextSize, time: number): CompactionLevel | undefined {
+  const { last, suspended } = state;
+  if (size.now < size.limit || isSuspended(suspended, time)) return undefined;
+  if (last === undefined) return 'light';
+  // After one that saved nothing, turns count only once the service has stored them.
+  const grown = (last.savedNothing ? size.read : size.now) - last.tokens;
+  if (grown < MIN_GROWTH * Math.max(size.limit, last.tokens)) return undefined;
+  return last.tokens >= size.limit ? (strongerThan(last.level) ?? last.level) : last.level;
+}
+
+function isSuspended(suspended: CompactionState['suspended'], time: number): boolean {
+  if (suspended === undefined) return false;
+  const left = suspended.until - time;
+  return left > 0 && left <= suspended.wait; // more is left if the clock was set back
+}
+
+/** Whether even the strongest level leaves the context too large. */
+export function isExhausted({ last }: CompactionState, { now, limit }: ContextSize): boolean {
+  return last?.level === 'aggressive' && last.tokens >= limit && now >= limit;
+}
+
+/** The state after a compaction. */
+export function afterCompaction(level: CompactionLevel, result: CompactionResult): CompactionState {
+  const { newTokenCount: tokens, previousTokenCount, summaryUpdated } = result;
+  return { last: { level, tokens, savedNothing: tokens >= previousTokenCount || !summaryUpdated } };
+}
+
+/** The state after an attempt that failed. */
+export function afterFailure({ last, suspended }: CompactionState, error: unknown, time: number): CompactionState {
+  const longer = Math.min(LONGEST_WAIT, Math.max(FIRST_WAIT, 2 * (suspended?.wait ?? 0)));
+  const wait = (RateLimitError.is(error) ? error.retryAfter : undefined) ?? longer;
+  return { last, suspended: { until: time + wait, wait } };
+}
