@@ -92,14 +92,13 @@ export class ServiceResponse {
    * @throws {ResponseValidationError}
    */
   check(schema: AnySchema, value: unknown, tidy?: (value: unknown) => void): boolean {
-    let found = findIssues(schema, value);
+    const found = findIssues(schema, value);
     if (found === undefined) return true;
     const received = JSON.stringify(value);
     tidy?.(value);
     const isChanged = repair(schema, value) || tidy !== undefined;
     if (isChanged && findIssues(schema, value) === undefined) return true;
     if (isChanged) restore(value, received);
-    found = findIssues(schema, value) ?? found;
     const { redactor, call } = this.context;
     // A path can contain text from the service, such as model names.
     const quoted = (key: string | number) => (typeof key === 'string' ? redactor.quote(key) : key);
