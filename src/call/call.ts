@@ -11,7 +11,7 @@ import type { Permit, RateLimiter, RateLimitObservation } from '../rate-limit/ra
 import type { PreparedRequest } from '../request/request.js';
 import type { RequestOptions } from '../request/request-options.js';
 import type { CallTimeouts, LiveCalls } from '../request/timeouts.js';
-import type { ResponseContext } from '../response/service-response.js';
+import type { ResponseOrigin } from '../response/service-response.js';
 
 /** The parts of a request that depend on the API. */
 export interface ApiArea {
@@ -28,7 +28,7 @@ export interface ApiArea {
 export interface ClientState {
   readonly engine: Engine;
   readonly limiter: RateLimiter | undefined;
-  readonly budget: RetryBudget;
+  readonly retryBudget: RetryBudget;
   readonly runtime: Runtime;
   /** Random; tells the calls of one client from those of others. Undefined in browsers. */
   readonly tag: string | undefined;
@@ -70,7 +70,7 @@ export interface Call {
 }
 
 /** One attempt of a call: what is known of it alone. */
-export class CallAttempt implements ResponseContext {
+export class CallAttempt implements ResponseOrigin {
   readonly timeouts: CallTimeouts;
   /** What users see of it. */
   readonly record: { -readonly [Key in keyof Attempt]: Attempt[Key] };

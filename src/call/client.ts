@@ -201,7 +201,7 @@ function createShared(options: ClientOptions, runtime: Runtime): ClientState {
   return {
     engine: createEngine({ fetch, dispatcher }),
     limiter: pacing === true ? new MemoryRateLimiter(runtime) : pacing === false ? undefined : pacing,
-    budget: new RetryBudget(),
+    retryBudget: new RetryBudget(),
     runtime,
     // In browsers, the service would have to allow the header that carries it.
     tag: userAgent() && Math.floor(runtime.random() * 36 ** 8).toString(36),

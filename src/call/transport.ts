@@ -68,7 +68,7 @@ export class Transport {
     const read: Reader<T> = async (response, checked) => {
       const { schema } = checked as SchemaOptions<unknown>; // only some endpoints accept it
       const body = (await readJson(response, allowEmpty)) as Body; // checked below, or wanted unchecked
-      const { timeouts, redactor, call } = response.context;
+      const { timeouts, redactor, call } = response.origin;
       if (schema === undefined || content !== undefined)
         response.check(documented, body, tidy as (body: unknown) => void);
       ignoreErrors(() => call?.reporter?.completed(completionFacts(body)));
@@ -92,7 +92,7 @@ export class Transport {
   }
 
   /** The client's own deadline of a call, and its clock, for a method of two requests. */
-  get limits(): { readonly deadline: number | undefined; readonly runtime: Runtime } {
+  get defaults(): { readonly deadline: number | undefined; readonly runtime: Runtime } {
     return { deadline: this.#client.options.deadline, runtime: this.#client.shared.runtime };
   }
 
@@ -164,7 +164,7 @@ export class Transport {
   async #run<T>(call: Call, read: Reader<T>, streamed: boolean): Promise<WithResponse<T>> {
     try {
       const response = await this.#repeat(call, read);
-      this.#client.shared.budget.refund(call.spent);
+      this.#client.shared.retryBudget.refund(call.spent);
       if (!streamed) this.#end(call, { outcome: 'success', error: undefined }); // a stream ends its call itself
       return response;
     } catch (error) {
@@ -290,14 +290,14 @@ export class Transport {
 
   /** Decides what follows a failed attempt: returns the wait before the next one, or throws the error. */
   #decide(error: unknown, call: Call): number {
-    const { budget, limiter } = this.#client.shared;
+    const { retryBudget, limiter } = this.#client.shared;
     const { attempts, reporter } = call;
     const reason = error instanceof APIError ? error.status : error instanceof Error ? error.name : 'unknown';
     const event = { attempt: attempts.length, reason };
     const decision = nextWait(error, call);
-    const cost = budget.cost(error, limiter !== undefined);
+    const cost = retryBudget.cost(error, limiter !== undefined);
     // Not by `wait`, which a polluted prototype may add.
-    if (decision.stop !== undefined || !budget.take(cost)) {
+    if (decision.stop !== undefined || !retryBudget.take(cost)) {
       explainNotFound(error, call);
       reporter?.emit({ type: 'failure', ...event, stop: decision.stop ?? 'retry-budget-exhausted' });
       throw error;

@@ -330,7 +330,7 @@ function stateForUser(state: ClientState): ClientState {
   return {
     ...state,
     limiter: isOurs ? new MemoryRateLimiter(runtime) : limiter,
-    budget: new RetryBudget(),
+    retryBudget: new RetryBudget(),
     rateLimits: new Map(),
   };
 }

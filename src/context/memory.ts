@@ -111,7 +111,7 @@ export class Memory extends Resource {
     const given = checkArguments(memoryCreateBodySchema, params);
     const { type, key, content, workspaceId } = given;
     const scope = workspaceId === undefined ? {} : { workspaceId };
-    const optionsOfWrite = optionsAfter(options, this.transport.limits);
+    const optionsOfWrite = optionsAfter(options, this.transport.defaults);
     const known = (await this.list({ ...scope, type }, options)).find((item) => item.type === type && item.key === key);
     const write =
       known === undefined
@@ -141,11 +141,11 @@ export class Memory extends Resource {
 }
 
 /** The options of the second of two requests: with what is left then of the deadline of both. */
-function optionsAfter(options: RequestOptions | undefined, limits: Transport['limits']): () => RequestOptions {
+function optionsAfter(options: RequestOptions | undefined, defaults: Transport['defaults']): () => RequestOptions {
   const given = { ...options };
-  const deadline = given.deadline ?? limits.deadline;
+  const deadline = given.deadline ?? defaults.deadline;
   if (deadline === undefined) return () => given;
-  const endsAt = limits.runtime.now() + deadline;
+  const endsAt = defaults.runtime.now() + deadline;
   // Too little time ends the second request with the error of a deadline.
-  return () => ({ ...given, deadline: Math.max(1, endsAt - limits.runtime.now()) });
+  return () => ({ ...given, deadline: Math.max(1, endsAt - defaults.runtime.now()) });
 }

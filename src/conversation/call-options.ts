@@ -53,7 +53,7 @@ export const searchOptionsSchema = /* @__PURE__ */ z.strictObject({
   limit: /* @__PURE__ */ option(isTokens, 'must be a whole number of messages'),
 });
 
-/** What limits any call. */
+/** What stops any call. */
 export const limitsSchema = /* @__PURE__ */ z.object({ signal, timeout: timeOption, deadline: timeOption });
 
 /** The options of methods that take nothing else. */

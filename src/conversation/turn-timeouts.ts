@@ -5,7 +5,7 @@ import { checkCallOptions, limitsSchema } from './call-options.js';
 
 /**
  * The time of a turn, or of another call of a conversation: its abort, its deadline, and what is left after them for storing.
- * Everything that a turn waits for gets its limits here.
+ * Everything that a turn waits for gets its timeout here.
  */
 export class TurnTimeouts {
   /** Ends the requests of the turn. */
@@ -42,7 +42,7 @@ export class TurnTimeouts {
     this.#unfollow?.();
   }
 
-  /** The limits for one more request. */
+  /** The timeouts of one more request. */
   request(): RequestOptions {
     const { timeout, maxRetries, deadline } = this.options;
     return { signal: this.signal, timeout, maxRetries, deadline: deadline === undefined ? undefined : this.#left() };

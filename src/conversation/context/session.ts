@@ -55,7 +55,7 @@ export class Session {
     private readonly onError: (error: unknown) => void,
   ) {}
 
-  /** Limits for a call that is no turn. */
+  /** Timeouts of a call that is no turn. */
   timeouts(options: RequestOptions = {}): TurnTimeouts {
     return new TurnTimeouts(this.runtime, options);
   }
@@ -151,7 +151,7 @@ export class Session {
     return messages.map((message) => (excluded.has(message.id) ? { ...message, excluded: true } : message));
   }
 
-  /** Saves one state at a time, so that no older one overwrites a newer one. Waits as long as the limits allow. */
+  /** Saves one state at a time, so that no older one overwrites a newer one. Waits as long as the timeouts allow. */
   async save(timeouts: TurnTimeouts): Promise<void> {
     const { revision } = this.#state;
     const state = { ...this.#state, calibration: this.counter.calibration, revision: revision + 1 };

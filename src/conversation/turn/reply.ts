@@ -10,7 +10,7 @@ export interface TurnEnd {
   receipt?: Promise<CompactionReceipt | undefined> | undefined;
 }
 
-/** A turn that runs as its pieces are taken, and its limits. */
+/** A turn that runs as its pieces are taken, and its timeouts. */
 export interface StartedTurn {
   pieces: AsyncGenerator<string, TurnEnd>;
   timeouts: TurnTimeouts;
