@@ -54,7 +54,8 @@ export function emulatorStore(emulator: Pick<Emulator, 'conversations'>): Emulat
       const known = new Set(conversations.get(id)?.messages.map((message) => message.id));
       const inputs = messages.map(({ id = '', role, content, createdAt }) => ({
         id: known.has(id) ? undefined : id || undefined, // an edited message gets a new one
-        ...{ content, role: role as MessageRole }, // another role is an error of `append`
+        content,
+        role: role as MessageRole, // another role is an error of `append`
         createdAt: createdAt === undefined ? undefined : new Date(createdAt).toISOString(),
       }));
       const ids = conversations.append(id, inputs).map((message) => message.id);

@@ -338,7 +338,19 @@ function createParts(options: ServiceOptions, closed: AbortSignal) {
   const context = contextRoutes({ stores, contexts, strict });
   const gateway = gatewayRoutes({ settings, stores, completions });
   return {
-    ...{ settings, closed, clock, changes, stores, faults, limiter, log, snapshots },
-    ...{ source, contexts, chat, context, gateway },
+    settings,
+    closed,
+    clock,
+    changes,
+    stores,
+    faults,
+    limiter,
+    log,
+    snapshots,
+    source,
+    contexts,
+    chat,
+    context,
+    gateway,
   };
 }

@@ -25,11 +25,14 @@ const flat: Dialect<'v2'> = {
 const nested: Dialect<'v3'> & Dialect<'v4'> = {
   usage: (reported) => ({
     inputTokens: {
-      ...{ total: reported?.prompt_tokens, noCache: without(reported?.prompt_tokens, detail(reported, CACHED)) },
-      ...{ cacheRead: detail(reported, CACHED), cacheWrite: undefined },
+      total: reported?.prompt_tokens,
+      noCache: without(reported?.prompt_tokens, detail(reported, CACHED)),
+      cacheRead: detail(reported, CACHED),
+      cacheWrite: undefined,
     },
     outputTokens: {
-      ...{ total: reported?.completion_tokens, reasoning: detail(reported, REASONING) },
+      total: reported?.completion_tokens,
+      reasoning: detail(reported, REASONING),
       text: without(reported?.completion_tokens, detail(reported, REASONING)),
     },
     ...(reported && { raw: { ...reported } }),

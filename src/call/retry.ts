@@ -13,8 +13,19 @@ const FIRST_BACKOFF = 500;
 export const MAX_BACKOFF = 8_000;
 /** The most retries after failures that may be permanent, whatever `maxRetries` is. */
 const MAX_RETRIES_BY_STATUS: Readonly<Record<number, number>> = {
-  ...{ 408: 2, 425: 1, 500: 2, 502: 2, 504: 2 },
-  ...{ 520: 2, 521: 2, 522: 2, 523: 2, 524: 2, 529: 2, 530: 2 }, // of Cloudflare, and of overloaded models
+  408: 2,
+  425: 1,
+  500: 2,
+  502: 2,
+  504: 2,
+  // Of Cloudflare, and of overloaded models:
+  520: 2,
+  521: 2,
+  522: 2,
+  523: 2,
+  524: 2,
+  529: 2,
+  530: 2,
 };
 
 /** The codes of a kept connection that the server closed just as it was reused. Browsers give no codes. */

@@ -99,8 +99,16 @@ function eachRun(text: string, visit: (hash: number, at: number) => void): void 
 const ESCAPED =
   /&#x0*([\da-f]{1,6});?|&#0*(\d{1,7});?|&(\w{2,6});|((?:%[\da-f]{2})+)|\\u([\da-f]{4})|\\(["'/\\bfnrt])/gi;
 const NAMED: Readonly<Record<string, string>> = {
-  ...{ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' },
-  ...{ plus: '+', equals: '=', sol: '/' }, // used in tokens
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+  // Used in tokens:
+  plus: '+',
+  equals: '=',
+  sol: '/',
 };
 
 /** Decodes characters that are escaped as in HTML, URLs or JSON. Anything else stays unchanged. */

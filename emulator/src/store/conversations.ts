@@ -58,9 +58,19 @@ export class Conversations {
       const ownerId = checkedId('user', input.ownerId ?? this.#defaultUser());
       const messages = yield* this.#adding(id, input.messages ?? []);
       this.#states.set(id, {
-        ...{ id, ownerId, workspaceId: input.workspaceId, createdAt },
-        ...{ stylePreferences: structuredClone(input.stylePreferences ?? {}), pins: [], summary: [] },
-        ...{ version: 0, lastUpdated: createdAt, folded: 0, leftOut: [], summaryBudget: 0, lastCompactionAt: null },
+        id,
+        ownerId,
+        workspaceId: input.workspaceId,
+        createdAt,
+        stylePreferences: structuredClone(input.stylePreferences ?? {}),
+        pins: [],
+        summary: [],
+        version: 0,
+        lastUpdated: createdAt,
+        folded: 0,
+        leftOut: [],
+        summaryBudget: 0,
+        lastCompactionAt: null,
       });
       return { ...this.#head(id), messages };
     } finally {

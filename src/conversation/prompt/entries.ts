@@ -7,7 +7,10 @@ export function entriesOf(summary: RollingSummary): SummaryEntry[] {
     ...textsOf(summary.goals).map((text) => ({ section: 'goals' as const, text })),
     ...textsOf(summary.requirements).map((text) => ({ section: 'requirements' as const, text })),
     ...listOf(summary.decisions).map(({ id, decision, reason, timestamp }) => ({
-      ...{ section: 'decisions' as const, text: decision, id, timestamp },
+      section: 'decisions' as const,
+      text: decision,
+      id,
+      timestamp,
       ...(reason && { reason }),
     })),
     ...textsOf(summary.currentPlan).map((text) => ({ section: 'currentPlan' as const, text })),

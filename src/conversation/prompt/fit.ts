@@ -124,7 +124,12 @@ export class PromptLayout {
     const chatMessages: ChatMessage[] =
       instructions === undefined ? messages : [{ role: 'system', content: instructions }, ...messages];
     return {
-      ...{ instructions, messages, chatMessages, context, recalled: recalledMessage, start: this.#older + start },
+      instructions,
+      messages,
+      chatMessages,
+      context,
+      recalled: recalledMessage,
+      start: this.#older + start,
       state: { start: this.#older + this.#regular.start, first: identify(history[this.#regular.start]) },
       report: {
         tokens: this.#tokensOf(tokens, this.#tail.tokens(start), recalled?.tokens),

@@ -34,7 +34,8 @@ export function sources<Source extends { match: Match; text?: string | undefined
 export function storedSources(report: Pick<PromptReport, 'recalled'>): { recalled?: MessageSource[] } {
   const recalled = sources(report, STORED).map(({ id, text, score, match }) => ({
     ...(id === undefined ? { text } : { id }),
-    ...{ score, match },
+    score,
+    match,
   }));
   return recalled.length === 0 ? {} : { recalled };
 }

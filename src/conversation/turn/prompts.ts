@@ -69,7 +69,12 @@ export class Prompts {
     const { layout, lost } = this.session.state;
     const { older } = all;
     const params = {
-      ...{ parts: { ...snapshot, memory }, history: messages, older, input, instructions, tail },
+      parts: { ...snapshot, memory },
+      history: messages,
+      older,
+      input,
+      instructions,
+      tail,
       budget: Math.min(budget, contextWindow - max_tokens, most),
       limit: Math.min(contextWindow - max_tokens, most),
       countTokens: this.session.counter.count,
