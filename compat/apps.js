@@ -1,4 +1,4 @@
-/** Runs the servers of the backend guide as they stand there, and other libraries with the gateway's address. */
+/** Runs the servers of the guide as they stand there, and other libraries with the gateway's address. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { runWell } from './child.js';
 import { install } from './package-file.js';
 import { checkPlain, newProject } from './projects.js';
 
-const GUIDE = readFileSync(join(import.meta.dirname, '../docs/guides/chat-backend.md'), 'utf8');
+const GUIDE = readFileSync(join(import.meta.dirname, '../docs/guides/chat-app.md'), 'utf8');
 const NODE = join(import.meta.dirname, 'node_modules/node20/bin/node');
 const SERVERS = ['fastify', 'express'];
 const LIBRARIES = { LangChain: '@langchain/openai', LlamaIndex: '@llamaindex/openai' };
@@ -21,7 +21,7 @@ export function appChecks(file, folder, { env }) {
   const project = join(folder, 'apps');
   return [
     [
-      `the packages of the backend guide, ${Object.values(LIBRARIES).join(' and ')}: installed`,
+      `the packages of the guide, ${Object.values(LIBRARIES).join(' and ')}: installed`,
       async () => {
         newProject(folder, 'apps', 'module');
         await install([file, ...packages, ...Object.values(LIBRARIES)], project);
@@ -30,7 +30,7 @@ export function appChecks(file, folder, { env }) {
       },
     ],
     ...SERVERS.map((name) => [
-      `the backend guide's server with ${name}: a turn, and one that its visitor leaves`,
+      `the guide's server with ${name}: a turn, and one that its visitor leaves`,
       () => checkServer(project, name, env),
     ]),
     ...Object.keys(LIBRARIES).map((name) => [

@@ -1,6 +1,6 @@
 /**
  * Follows the guide of `useChat` in a new app: create-next-app, the files of the guide, dev, build and start, in Chromium.
- * Then two processes of it, with Redis and the store of the chat backend's guide.
+ * Then two processes of it, with Redis and the store of the chat guide.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -90,9 +90,9 @@ export function nextChecks(file, folder) {
   return { app, processes };
 }
 
-/** The store that the guide of the chat backend has. */
+/** The store that the chat guide has. */
 function storeOfGuide() {
-  const guide = readFileSync(join(import.meta.dirname, '../docs/guides/chat-backend.md'), 'utf8');
+  const guide = readFileSync(join(import.meta.dirname, '../docs/guides/chat-app.md'), 'utf8');
   return guide.match(/^```ts\n(\/\/ store\.ts\n[\s\S]*?)^```$/m)[1];
 }
 

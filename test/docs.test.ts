@@ -149,6 +149,13 @@ describe('the documentation', () => {
     expect(guides.filter(({ words }) => words > 600)).toEqual([]);
   });
 
+  test('has a README of at most 1,300 words, in lines of at most 160 characters', () => {
+    const readme = readFileSync('README.md', 'utf8');
+
+    expect(readme.split(/\s+/).length).toBeLessThanOrEqual(1_300);
+    expect(readme.split('\n').filter((line) => line.length > 160)).toEqual([]);
+  });
+
   test('links only to existing files and headings', () => {
     const broken = PAGES.flatMap((page) =>
       [...readFileSync(page, 'utf8').matchAll(/\]\(([^)\s]+)[^)]*\)/g)]

@@ -14,8 +14,8 @@ const sidebar: DefaultTheme.SidebarItem[] = [
     items: [
       { text: 'Overview', link: '/' },
       { text: 'Install', link: '/#install' },
-      { text: 'The first stream', link: '/#completions-and-streams' },
-      { text: 'Errors', link: '/#errors' },
+      { text: 'The first stream', link: '/#a-completion-and-a-stream' },
+      { text: 'Errors', link: '/#errors-and-limits' },
       { text: 'All calls', link: '/#calls' },
       { text: 'All guides', link: '/guides/' },
     ],
