@@ -53,6 +53,23 @@ const RESERVED = {
   '@opentelemetry/api': ['otel/'],
   '@modelcontextprotocol/sdk': ['cli/mcp-server.ts'],
 };
+/** Folders that import no package. */
+const WITHOUT_PACKAGES = ['redis/', 'base/', 'errors/'];
+const NO_STATE = [/^(?:export )?let \w+/m, [], 'no module variables; state has one owner'];
+/** What only these files of `src` may do, and how it is done elsewhere. */
+const ONLY_HERE = [
+  [
+    /\b(?:Date\.now|performance\.now|Math\.random|set(?:Timeout|Interval|Immediate))\(/,
+    ['base/runtime.ts', 'base/pauses.ts', 'otel/call-span.ts'], // a span has the time of its tracer, which is the wall clock
+    'time and randomness are those of a Runtime',
+  ],
+  [/(?<![.#\w])fetch\(/, ['platform/'], 'only platform/ sends requests'],
+  [
+    /^(?:export )?const \w+(?:: [^=\n]+)? = new (?:Map|Set)(?:<.*>)?\(\)/m,
+    ['platform/fetch.ts', 'conversation/search/dates.ts'], // two keys, and at most a hundred
+    'a cache is keyed by an object (WeakMap), or is bounded and named in scripts/check-layers.js',
+  ],
+];
 /** The file behind `imports` in package.json. */
 const WITHIN = { '#platform': 'platform/node.ts' };
 /** The only emulator file that imports the SDK, as a user's tests do: it creates clients. */
@@ -72,14 +89,21 @@ function importsOf(root, file) {
   const text = readFileSync(join(root, file), 'utf8');
   if (/^export \*/m.test(text) && file !== 'browser.ts')
     problems.push(`${file}: export * hides what is exported; write every name out`);
-  const state = /^(?:export )?let \w+/m.exec(text);
-  if (state !== null && !text.startsWith('#!'))
-    problems.push(`${root}/${file}: ${state[0]}: no module variables; state has one owner`);
+  if (!text.startsWith('#!')) checkText(root, file, text.replace(/^\s*(?:\/\/|\/?\*).*$/gm, ''));
   // The text of a script, as the build imports it, is a default export.
   if (/^export default/m.test(text) && !file.endsWith('.d.lua.ts')) problems.push(`${file}: no default exports`);
   if (VAGUE_NAME.test(file)) problems.push(`${file}: vague file name; name the file after what it exports`);
   const found = [...text.matchAll(/(?:^(?:import|export)\b[^'";]*?from\s*|^import\s*|\bimport\(\s*)'([^']+)'/gm)];
   return found.map(([, name]) => name);
+}
+
+function checkText(root, file, code) {
+  const rules = root === 'src' ? [NO_STATE, ...ONLY_HERE] : [NO_STATE];
+  for (const [what, places, why] of rules) {
+    const found = what.exec(code);
+    if (found !== null && !places.some((place) => isIn(file, place)))
+      problems.push(`${root}/${file}: ${found[0]}: ${why}`);
+  }
 }
 
 function placeOf(root, file) {
@@ -125,6 +149,7 @@ function checkRoom(file, target) {
 }
 
 function checkPackage(file, name) {
+  if (WITHOUT_PACKAGES.some((place) => isIn(file, place))) problems.push(`${file} imports ${name}: no packages here`);
   const reserved = Object.keys(RESERVED).find((key) => name === key || name.startsWith(`${key}/`));
   if (reserved !== undefined && !RESERVED[reserved].some((place) => isIn(file, place))) {
     problems.push(`${file} imports ${name}: only ${RESERVED[reserved].join(', ')} may`);

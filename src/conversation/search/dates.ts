@@ -70,13 +70,17 @@ const OFFSET = /(?::\d\d[\d., ]*|GMT)([+-])(\d\d)(?::?(\d\d))?$/;
 
 /** Creating one takes longer than an index of a thousand messages. @throws {RangeError} if there is no such zone */
 export function formatOf(timeZone: string): Intl.DateTimeFormat {
-  let format = FORMATS.get(timeZone);
-  format ??= new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
+  const known = FORMATS.get(timeZone);
+  if (known !== undefined) return known;
+  const format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
+  if (FORMATS.size >= MOST_FORMATS) FORMATS.clear();
   FORMATS.set(timeZone, format);
   return format;
 }
 
 const FORMATS = new Map<string, Intl.DateTimeFormat>();
+/** A zone may come from a user, who can write it in many ways. */
+const MOST_FORMATS = 100;
 
 /** The terms of the dates that a text names, with their weights. `now` is what "yesterday" and "last Monday" refer to. */
 export function datesIn(text: string, now: string): Map<string, number> {
