@@ -1,19 +1,17 @@
-/** Runs the servers of the guide as they stand there, and other libraries with the gateway's address. */
+/** Runs the servers of the guide as they stand there. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../scripts/free-port.js';
-import { runWell } from './child.js';
 import { install } from './package-file.js';
-import { checkPlain, newProject } from './projects.js';
+import { newProject } from './projects.js';
 
 const GUIDE = readFileSync(join(import.meta.dirname, '../docs/guides/chat-app.md'), 'utf8');
 const NODE = join(import.meta.dirname, 'node_modules/node20/bin/node');
 const SERVERS = ['fastify', 'express'];
-const LIBRARIES = { LangChain: '@langchain/openai', LlamaIndex: '@llamaindex/openai' };
 
-/** The packages of the guide's commands, and those of the other libraries. */
+/** The packages of the guide's commands. */
 const packages = [...GUIDE.matchAll(/^npm install ([^#\n]+)/gm)].flatMap(([, names]) => names.trim().split(' '));
 
 /** Returns the checks as `[name, check]`. */
@@ -21,10 +19,10 @@ export function appChecks(file, folder, { env }) {
   const project = join(folder, 'apps');
   return [
     [
-      `the packages of the guide, ${Object.values(LIBRARIES).join(' and ')}: installed`,
+      'the packages of the guide: installed',
       async () => {
         newProject(folder, 'apps', 'module');
-        await install([file, ...packages, ...Object.values(LIBRARIES)], project);
+        await install([file, ...packages], project);
         for (const name of ['store.ts', 'server.ts']) writeFileSync(join(project, name), codeOf(name));
         return '';
       },
@@ -32,10 +30,6 @@ export function appChecks(file, folder, { env }) {
     ...SERVERS.map((name) => [
       `the guide's server with ${name}: a turn, and one that its visitor leaves`,
       () => checkServer(project, name, env),
-    ]),
-    ...Object.keys(LIBRARIES).map((name) => [
-      `${name} with the address of the gateway: a text and a streamed one`,
-      async () => checkPlain(await runWell([NODE, `${name.toLowerCase()}.js`], { cwd: project, env })),
     ]),
   ];
 }

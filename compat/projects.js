@@ -127,7 +127,7 @@ export function checkTexts(printed, expected = 'undici') {
 }
 
 /** `printed` has a plain and a streamed reply. */
-export function checkPlain(printed) {
+function checkPlain(printed) {
   const { plain, streamed } = JSON.parse(printed);
   if (!plain.includes('PostgreSQL') || streamed !== plain)
     throw new Error(`answered "${plain}", streamed "${streamed}"`);

@@ -7,17 +7,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { agentChecks } from './agents.js';
 import { aiSdkChecks } from './ai-sdk.js';
 import { appChecks } from './apps.js';
 import { bundlerChecks } from './bundlers.js';
 import { runChecks } from './checks.js';
 import { checkColdImport } from './cold-import.js';
 import { startEmulator } from './emulator.js';
-import { expoChecks } from './expo.js';
 import { metroChecks } from './metro.js';
 import { nextChecks } from './next.js';
-import { nitroChecks } from './nitro.js';
 import { unbundledChecks } from './no-bundler.js';
 import { installHere, pack } from './package-file.js';
 import { peerChecks } from './peers.js';
@@ -46,11 +43,8 @@ const GROUPS = {
   servers: () => runChecks(serverChecks(file, folder, emulator)),
   peers: () => runChecks(peerChecks(file, emulatorFile, folder, emulator)),
   apps: () => runChecks(appChecks(file, folder, emulator)),
-  nitro: () => runChecks(nitroChecks(file, folder, emulator)),
   metro: () => runChecks(metroChecks(file, folder)),
   import: () => runChecks([['cold import on Node', checkColdImport]]),
-  agents: () => runChecks(agentChecks(file, folder, emulator)),
-  expo: () => runChecks(expoChecks(file, folder)),
   'react-native': () => runChecks(reactNativeChecks(file, folder, emulator)),
 };
 /** Groups that use the projects of the first. They are one lane, and all others are another, which runs at the same time. */
@@ -58,7 +52,7 @@ const OF_PROJECTS = ['projects', 'types', 'ai-sdk', 'bundlers', 'unbundled'];
 /** It is timed, so it runs alone. */
 const ALONE = ['import'];
 /** Groups with large installs, or long waits. */
-const WEEKLY = ['metro', 'next-processes', 'agents', 'expo', 'react-native'];
+const WEEKLY = ['metro', 'next-processes', 'react-native'];
 
 const asked = process.argv
   .slice(2)
