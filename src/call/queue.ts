@@ -4,8 +4,14 @@ import { MAX_TIMER } from '../base/runtime.js';
 import { QueueTimeoutError } from '../errors/api.js';
 import { ConfigurationError, ContextGatewayError } from '../errors/base.js';
 import { fetchHeaders } from '../platform/fetch.js';
-import type { Permit, RateLimiter } from '../rate-limit/rate-limiter.js';
+import type { Permit, RateLimiter, RateLimitObservation } from '../rate-limit/rate-limiter.js';
+import type { ServiceResponse } from '../response/service-response.js';
 import type { Call, CallAttempt } from './call.js';
+
+/** Milliseconds in which the body of a 429 arrives. */
+const LEAST_HOLD = 1_000;
+/** Milliseconds. */
+const A_DAY = 86_400_000;
 
 /**
  * Waits until the limiter admits the attempt, for at most `maxRetryAfter`. `known` is the last known rate limit.
@@ -88,3 +94,19 @@ function queueTimeout(call: Call, retryAfter: number | undefined, rateLimit: Rat
 
 /** A reset and the date it is measured by have whole seconds, so a window of 60 s may look like 62. */
 const WHOLE_SECONDS = 2_000;
+
+/** How long a 429 holds other calls until its body is read. Its header may say 0, and its body a second. */
+export function firstHold(retryAfter: number | undefined, { maxRetryAfter }: Call): number {
+  return Math.min(Math.max(LEAST_HOLD, retryAfter || maxRetryAfter), maxRetryAfter);
+}
+
+/** How long a 429 that was read holds them. A wait of a day or more is taken for a mistake, of which only its own call fails. */
+export function knownHold(retryAfter: number | undefined, { maxRetryAfter }: Call): number | undefined {
+  return retryAfter === undefined || retryAfter < A_DAY ? retryAfter : maxRetryAfter;
+}
+
+/** What a limiter learns of a response. Field by field: a spread of the rate limit would take 3 % of a call. */
+export function observed({ rateLimit }: ServiceResponse, rejected: boolean, retryAfter?: number): RateLimitObservation {
+  const { limit, remaining, resetAfter }: Partial<RateLimit> = rateLimit ?? {};
+  return { limit, remaining, resetAfter, rejected, retryAfter };
+}

@@ -2,7 +2,7 @@ import { environmentListener } from '#platform';
 import { type APIPromise, apiPromise } from '../base/api-promise.js';
 import { ignoreErrors } from '../base/ignore-errors.js';
 import { ownProperties } from '../base/objects.js';
-import type { RateLimit, WithResponse } from '../base/response-info.js';
+import type { WithResponse } from '../base/response-info.js';
 import type { Runtime } from '../base/runtime.js';
 import { APIError } from '../errors/api.js';
 import { ContextGatewayError } from '../errors/base.js';
@@ -12,7 +12,6 @@ import { RequestValidationError } from '../errors/validation.js';
 import type { Listener } from '../events/events.js';
 import { CallReporter, completionFacts, type Ending, endingOf } from '../events/reporter.js';
 import type { OutgoingStream, ResponseHead } from '../platform/engine.js';
-import type { RateLimitObservation } from '../rate-limit/rate-limiter.js';
 import type { Base } from '../request/base-url.js';
 import { type ClientOptions, DEFAULTS } from '../request/client-options.js';
 import { type EndpointSource, prepare } from '../request/request.js';
@@ -33,7 +32,7 @@ import { checkHeaders } from '../validation/headers.js';
 import type { AnySchema } from '../validation/schema-issues.js';
 import { applySchema } from '../validation/validate.js';
 import { type ApiArea, type Call, CallAttempt, type ClientState } from './call.js';
-import { acquire } from './queue.js';
+import { acquire, firstHold, knownHold, observed } from './queue.js';
 import { explainNotFound, MAX_BACKOFF, nextWait, sentBy } from './retry.js';
 
 /** Turns a successful response into the method's return value. */
@@ -276,14 +275,12 @@ export class Transport {
     const rejected = status === 429;
     // The wait may be in the body, so nothing else is sent before it is read.
     const { call } = attempt;
-    // Its header may say 0, and its body a second.
-    const asked = Math.min(Math.max(LEAST_HOLD, response.retryAfter() || call.maxRetryAfter), call.maxRetryAfter);
-    if (rejected) ignoreErrors(() => attempt.permit?.hold?.(asked));
+    if (rejected) ignoreErrors(() => attempt.permit?.hold?.(firstHold(response.retryAfter(), call)));
     const mayBeRetried = call.attempts.length <= call.maxRetries && (response.retryAfter() ?? 0) <= call.maxRetryAfter;
     const mayHaveWait = (rejected || status === 503) && mayBeRetried;
     const { text, isCut } = await readError(body, this.#client.shared.runtime, mayHaveWait);
     const error = errorIn(response, parseError(text), mayHaveWait && isCut ? MAX_BACKOFF : undefined);
-    attempt.release(observed(response, rejected, rejected ? heldFor(error.retryAfter, call) : undefined));
+    attempt.release(observed(response, rejected, rejected ? knownHold(error.retryAfter, call) : undefined));
     attempt.timeouts.check(); // if the call was ended meanwhile, that error takes precedence over the status
     return error;
   }
@@ -308,22 +305,6 @@ export class Transport {
     reporter?.emit({ type: 'retry', ...event, wait });
     return wait;
   }
-}
-
-/** Milliseconds in which the body of a 429 arrives. */
-const LEAST_HOLD = 1_000;
-
-/** What a limiter learns of a response. Field by field: a spread of the rate limit would take 3 % of a call. */
-function observed({ rateLimit }: ServiceResponse, rejected: boolean, retryAfter?: number): RateLimitObservation {
-  const { limit, remaining, resetAfter }: Partial<RateLimit> = rateLimit ?? {};
-  return { limit, remaining, resetAfter, rejected, retryAfter };
-}
-
-/** A wait of a day or more is taken for a mistake: its call fails, and other calls wait for `maxRetryAfter` at most. */
-const A_DAY = 86_400_000;
-
-function heldFor(asked: number | undefined, { maxRetryAfter }: Call): number | undefined {
-  return asked === undefined || asked < A_DAY ? asked : maxRetryAfter;
 }
 
 /** Waits for a credential function, at most as long as an attempt may take. */
