@@ -11,7 +11,7 @@ import type { Permit, RateLimiter, RateLimitObservation } from '../rate-limit/ra
 import type { PreparedRequest } from '../request/request.js';
 import type { RequestOptions } from '../request/request-options.js';
 import type { CallTimeouts, LiveCalls } from '../request/timeouts.js';
-import type { ResponseOrigin } from '../response/service-response.js';
+import type { ResponseSource } from '../response/service-response.js';
 
 /** The parts of a request that depend on the API. */
 export interface ApiArea {
@@ -70,7 +70,7 @@ export interface Call {
 }
 
 /** One attempt of a call: what is known of it alone. */
-export class CallAttempt implements ResponseOrigin {
+export class CallAttempt implements ResponseSource {
   readonly timeouts: CallTimeouts;
   /** What users see of it. */
   readonly record: { -readonly [Key in keyof Attempt]: Attempt[Key] };

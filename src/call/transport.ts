@@ -67,7 +67,7 @@ export class Transport {
     const read: Reader<T> = async (response, checked) => {
       const { schema } = checked as SchemaOptions<unknown>; // only some endpoints accept it
       const body = (await readJson(response, allowEmpty)) as Body; // checked below, or wanted unchecked
-      const { timeouts, redactor, call } = response.origin;
+      const { timeouts, redactor, call } = response.source;
       if (schema === undefined || content !== undefined)
         response.check(documented, body, tidy as (body: unknown) => void);
       ignoreErrors(() => call?.reporter?.completed(completionFacts(body)));
@@ -91,7 +91,7 @@ export class Transport {
   }
 
   /** The client's own deadline of a call, and its clock, for a method of two requests. */
-  get defaults(): { readonly deadline: number | undefined; readonly runtime: Runtime } {
+  get timing(): { readonly deadline: number | undefined; readonly runtime: Runtime } {
     return { deadline: this.#client.options.deadline, runtime: this.#client.shared.runtime };
   }
 

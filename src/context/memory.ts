@@ -111,7 +111,7 @@ export class Memory extends Resource {
     const given = checkArguments(memoryCreateBodySchema, params);
     const { type, key, content, workspaceId } = given;
     const scope = workspaceId === undefined ? {} : { workspaceId };
-    const optionsOfWrite = optionsAfter(options, this.transport.defaults);
+    const optionsOfWrite = optionsAfter(options, this.transport.timing);
     const known = (await this.list({ ...scope, type }, options)).find((item) => item.type === type && item.key === key);
     const write =
       known === undefined
@@ -141,11 +141,11 @@ export class Memory extends Resource {
 }
 
 /** The options of the second of two requests: with what is left then of the deadline of both. */
-function optionsAfter(options: RequestOptions | undefined, defaults: Transport['defaults']): () => RequestOptions {
+function optionsAfter(options: RequestOptions | undefined, timing: Transport['timing']): () => RequestOptions {
   const given = { ...options };
-  const deadline = given.deadline ?? defaults.deadline;
+  const deadline = given.deadline ?? timing.deadline;
   if (deadline === undefined) return () => given;
-  const endsAt = defaults.runtime.now() + deadline;
+  const endsAt = timing.runtime.now() + deadline;
   // Too little time ends the second request with the error of a deadline.
-  return () => ({ ...given, deadline: Math.max(1, endsAt - defaults.runtime.now()) });
+  return () => ({ ...given, deadline: Math.max(1, endsAt - timing.runtime.now()) });
 }

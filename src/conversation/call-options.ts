@@ -54,7 +54,7 @@ export const searchOptionsSchema = /* @__PURE__ */ z.strictObject({
 });
 
 /** What stops any call. */
-export const limitsSchema = /* @__PURE__ */ z.object({ signal, timeout: timeOption, deadline: timeOption });
+export const stopSchema = /* @__PURE__ */ z.object({ signal, timeout: timeOption, deadline: timeOption });
 
 /** The options of methods that take nothing else. */
 export const signalOptionsSchema = /* @__PURE__ */ z.strictObject({ signal });

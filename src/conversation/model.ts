@@ -109,7 +109,7 @@ export interface Snapshot {
 
 /** What earlier compactions showed. Plain JSON. */
 export interface CompactionState {
-  /** The last one: its level, the tokens of the context after it, and whether it removed nothing. */
+  /** The last one: its level, the tokens of the context after it, and whether it removed nothing, or made no new summary. */
   readonly last?: { level: CompactionLevel; tokens: number; savedNothing: boolean } | undefined;
   /** After a failed attempt: when the next one may be made, and how long that wait is. */
   readonly suspended?: { until: number; wait: number } | undefined;

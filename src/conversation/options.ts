@@ -61,8 +61,8 @@ export interface ConversationOptions {
    */
   compaction?: boolean | undefined;
   /**
-   * What to do if the context cannot be read, and no earlier one is known: let the turn fail, or (`skip`) send the
-   * messages without a context.
+   * What to do if the context cannot be read, and no earlier one is known: let the turn fail, or (`skip`) send the messages
+   * without it, with the user's memory if that can be read.
    * @default 'throw'
    */
   onContextError?: 'throw' | 'skip' | undefined;
@@ -183,7 +183,7 @@ export function checkOptions(options: ConversationOptions): CheckedOptions {
   if (problem !== undefined) throw new ConfigurationError(problem);
   const { contextWindow = SMALLEST_WINDOW } = options;
   const replyTokens = Math.min(MOST_REPLY_TOKENS, Math.floor(contextWindow / 8));
-  const budget = Math.min(options.budget ?? TOKEN_BUDGET, contextWindow - replyTokens);
+  const budget = Math.min(options.budget ?? TOKEN_BUDGET, contextWindow);
   const { runtime = systemRuntime } = options.gateway; // a client of an app's tests may have none
   return { ...options, contextWindow, replyTokens, budget, runtime };
 }

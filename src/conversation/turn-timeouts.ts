@@ -1,7 +1,7 @@
 import { onAbort } from '../base/on-abort.js';
 import type { Runtime } from '../base/runtime.js';
 import { APIAbortError, APITimeoutError, type RequestOptions } from '../index.js';
-import { checkCallOptions, limitsSchema } from './call-options.js';
+import { checkCallOptions, stopSchema } from './call-options.js';
 
 /**
  * The time of a turn, or of another call of a conversation: its abort, its deadline, and what is left after them for storing.
@@ -22,7 +22,7 @@ export class TurnTimeouts {
     private readonly options: RequestOptions = {},
     private readonly onStop?: () => void,
   ) {
-    checkCallOptions(options, limitsSchema);
+    checkCallOptions(options, stopSchema);
     const { signal, deadline = Number.POSITIVE_INFINITY } = options;
     this.#stopper = onStop && new AbortController();
     this.signal = this.#stopper?.signal ?? signal;

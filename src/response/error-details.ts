@@ -21,9 +21,9 @@ export function errorIn(response: ServiceResponse, body: unknown, leastWait?: nu
 }
 
 export function errorDetails(response: ServiceResponse, body: unknown, leastWait?: number): APIErrorDetails {
-  const { head, origin, requestId, rateLimit } = response;
+  const { head, source, requestId, rateLimit } = response;
   const { status, headers } = head;
-  const { call, redactor, description } = origin;
+  const { call, redactor, description } = source;
   const error = errorObject(body, (text) => redactor.quote(text));
   const sent = sentOf(status, body);
   const said =

@@ -26,7 +26,7 @@ export interface ResponseSpec<Body, T> {
 }
 
 /** What reading a response requires, whole or as a stream. A relayed stream has no call. */
-export interface ResponseOrigin extends CallDetails {
+export interface ResponseSource extends CallDetails {
   readonly timeouts: CallTimeouts;
   /** When the request started, on the runtime's clock. */
   readonly startedAt: number;
@@ -53,10 +53,10 @@ export class ServiceResponse {
 
   constructor(
     head: ResponseHead,
-    readonly origin: ResponseOrigin,
+    readonly source: ResponseSource,
   ) {
     this.#head = head;
-    const { redactor, timeouts } = origin;
+    const { redactor, timeouts } = source;
     const id = head.headers.get('x-request-id') ?? head.headers.get('request-id');
     this.#time = serverTime(head.headers, timeouts.runtime.wallClock());
     this.rateLimit = parseRateLimit(head.headers, this.#time, redactor);
@@ -99,7 +99,7 @@ export class ServiceResponse {
     const isChanged = repair(schema, value) || tidy !== undefined;
     if (isChanged && findIssues(schema, value) === undefined) return true;
     if (isChanged) restore(value, received);
-    const { redactor, call } = this.origin;
+    const { redactor, call } = this.source;
     // A path can contain text from the service, such as model names.
     const quoted = (key: string | number) => (typeof key === 'string' ? redactor.quote(key) : key);
     const issues = boundIssues(found.map(({ path, message }) => ({ path: path.map(quoted), message })));
@@ -123,11 +123,11 @@ class VisibleResponse implements ResponseInfo {
   readonly attempts: readonly Attempt[];
   readonly #headers: HeaderSource;
 
-  constructor({ head, requestId, rateLimit, origin }: ServiceResponse) {
+  constructor({ head, requestId, rateLimit, source }: ServiceResponse) {
     this.status = head.status;
     this.requestId = requestId;
     this.rateLimit = rateLimit;
-    this.attempts = origin.call?.attempts ?? [];
+    this.attempts = source.call?.attempts ?? [];
     this.#headers = head.headers;
   }
 

@@ -83,7 +83,7 @@ export class EventChunks<Types extends ExtendedTypes> implements ChunkSource<Typ
   }
 
   endedEarly(): ContextGatewayError {
-    const { head, origin } = this.response;
+    const { head, source } = this.response;
     const encoded = stillEncoded(this.#events.unread, head.headers);
     if (encoded !== undefined) return new ResponseValidationError(encoded, { body: undefined });
     const text = this.#events.unread.replace(/^error:/, '').trim();
@@ -93,7 +93,7 @@ export class EventChunks<Types extends ExtendedTypes> implements ChunkSource<Typ
     if (isObject(value) && (reportsError(value) || isBareError(value))) return reportedError(value, this.response);
     if (this.#isForeign) return new StreamTruncatedError(`The stream ended too early. ${FOREIGN}`);
     // JSON that is no error may repeat anything of the caller.
-    const said = /^[[{]/.test(text) ? '' : excerpt(text, head.status, origin.redactor);
+    const said = /^[[{]/.test(text) ? '' : excerpt(text, head.status, source.redactor);
     return new StreamTruncatedError(said && `The stream ended too early, with this text in no event: ${said}`);
   }
 
@@ -104,7 +104,7 @@ export class EventChunks<Types extends ExtendedTypes> implements ChunkSource<Typ
 
   /** The first skipped event is reported, in case something else than heartbeats is skipped. */
   #skip({ event, data }: ServerSentEvent): 'skipped' {
-    const { call, redactor } = this.response.origin;
+    const { call, redactor } = this.response.source;
     if (this.#skipped === undefined && this.#decode === undefined)
       call?.reporter?.emit({ type: 'skipped', event: event === undefined ? undefined : redactor.mask(event) });
     this.#skipped ??= data;

@@ -18,7 +18,7 @@ export async function openStream<Types extends ExtendedTypes>(
   response: ServiceResponse,
   form: CompletionForm<Types>,
 ): Promise<ChatCompletionStream<Types>> {
-  const { timeouts } = response.origin;
+  const { timeouts } = response.source;
   const { status, headers } = response.head;
   // From its headers on, a stream has its own timeout, so that an unread one does not hold its connection forever.
   timeouts.startIdle();

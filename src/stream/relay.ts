@@ -61,20 +61,20 @@ export async function readChatCompletionStream<Types extends ExtendedTypes = Com
   const head = { status, headers: fetchHeaders(headers), body: streamSource(body?.getReader()) };
   const timeouts = new CallTimeouts(systemRuntime, new LiveCalls(), signal, streamIdleTimeout);
   timeouts.follow({ progress: { phase: 'body', sent: 'yes' }, cancel: (error) => head.body.cancel(error) });
-  const origin = {
+  const details = {
     description: 'relayed stream',
     redactor: new Redactor(),
     startedAt: systemRuntime.now(),
     timeouts,
   };
   try {
-    const received = new ServiceResponse(head, origin);
+    const received = new ServiceResponse(head, details);
     if (status >= 200 && status <= 299) return await openStream(received, { ...form, decodeChunk: undefined });
     const { text } = await readError(head.body, systemRuntime);
     timeouts.check(); // an abort takes precedence over the status
     throw errorIn(received, parseError(text));
   } catch (error) {
-    if (error instanceof ContextGatewayError) addCallDetails(error, origin);
+    if (error instanceof ContextGatewayError) addCallDetails(error, details);
     timeouts.end();
     throw error;
   }

@@ -45,7 +45,7 @@ export class StreamOwner<Types extends ExtendedTypes> {
       this.#resolveEnded = resolve;
     });
     // Called on an abort, a deadline and an idle timeout.
-    response.origin.timeouts.follow({
+    response.source.timeouts.follow({
       progress: { phase: 'stream', sent: 'yes' },
       cancel: (error) => this.fail(error),
     });
@@ -61,7 +61,7 @@ export class StreamOwner<Types extends ExtendedTypes> {
   }
 
   get metrics(): StreamMetrics {
-    const { startedAt, timeouts } = this.response.origin;
+    const { startedAt, timeouts } = this.response.source;
     return {
       timeToFirstChunk: this.#firstAt === undefined ? undefined : this.#firstAt - startedAt,
       largestGap: this.#largestGap,
@@ -111,7 +111,7 @@ export class StreamOwner<Types extends ExtendedTypes> {
   fail(error: unknown): void {
     if (!this.isOpen) return;
     const known = error instanceof ContextGatewayError ? error : unreadable(error);
-    const { call } = this.response.origin;
+    const { call } = this.response.source;
     call?.reporter?.emit({
       type: 'failure',
       attempt: call.attempts.length,
@@ -129,20 +129,20 @@ export class StreamOwner<Types extends ExtendedTypes> {
 
   /** Adds the call and what has arrived to an error. */
   describe<E extends ContextGatewayError>(error: E): E {
-    addCallDetails(error, this.response.origin, () => this.#accumulator.partial());
+    addCallDetails(error, this.response.source, () => this.#accumulator.partial());
     return error;
   }
 
   /** The idle timeout runs while the reader waits for an event, whatever else arrives. At other times it is paused. */
   #startWaiting(): void {
     if (this.#waitingSince !== undefined) return;
-    const { timeouts } = this.response.origin;
+    const { timeouts } = this.response.source;
     this.#waitingSince = timeouts.runtime.now();
     timeouts.progressed(1, this.#waitingSince);
   }
 
   #stopWaiting(): void {
-    const { timeouts } = this.response.origin;
+    const { timeouts } = this.response.source;
     const now = timeouts.runtime.now();
     timeouts.pauseWatching(now);
     if (this.#waitingSince === undefined) return;
@@ -152,7 +152,7 @@ export class StreamOwner<Types extends ExtendedTypes> {
   }
 
   #add(chunk: Types['chunk']): Types['chunk'] {
-    this.#firstAt ??= this.response.origin.timeouts.runtime.now();
+    this.#firstAt ??= this.response.source.timeouts.runtime.now();
     this.#chunks += 1;
     this.#accumulator.add(chunk);
     return chunk;
@@ -162,7 +162,7 @@ export class StreamOwner<Types extends ExtendedTypes> {
     this.#settle('complete', { outcome: 'success', error: undefined });
     // Most services end the body right after `[DONE]`, so its connection can be reused. A body that goes on is
     // cancelled.
-    void discard(this.response.head.body, this.response.origin.timeouts.runtime);
+    void discard(this.response.head.body, this.response.source.timeouts.runtime);
   }
 
   #end(error: ContextGatewayError, ending: Ending): void {
@@ -172,7 +172,7 @@ export class StreamOwner<Types extends ExtendedTypes> {
   }
 
   #settle(outcome: 'complete' | Error, ending: Ending): void {
-    const { call, timeouts } = this.response.origin;
+    const { call, timeouts } = this.response.source;
     const reporter = call?.reporter;
     this.#outcome = outcome;
     this.#endedAt = timeouts.runtime.now();

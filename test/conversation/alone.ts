@@ -15,7 +15,7 @@ export function alone(
   runtime?: Runtime,
 ) {
   const store = memoryStore({ talk: history });
-  const options = { contextWindow: 742, ...more };
+  const options = { budget: 650, ...more };
   const { talk: conversation, ...world } = talkWith(more.store ?? store, options, runtime);
   const recalledFor = async (input: string): Promise<string> =>
     (await conversation.buildMessages(input)).recalled?.content ?? '';

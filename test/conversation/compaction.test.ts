@@ -1,4 +1,4 @@
-import { APIAbortError } from 'context-gateway';
+import { APIAbortError, ContextClient } from 'context-gateway';
 import {
   type CompactionReport,
   type ConversationMessage,
@@ -39,7 +39,7 @@ function fullWorld() {
   const reports: CompactionReport[] = [];
   const onCompaction = (report: CompactionReport) => reports.push(report);
   const open = (more: Parameters<typeof world.open>[0] = {}) =>
-    world.open({ contextWindow: 1142, onCompaction, ...more });
+    world.open({ budget: 1000, onCompaction, ...more });
   return { ...world, canned, levels, saveOnly, reports, open };
 }
 
@@ -206,6 +206,29 @@ describe('a compaction', () => {
     await turns(1);
     expect(removed).toHaveLength(3);
     expect(removed[2]).toBeGreaterThan(0);
+  });
+
+  test('that tells no counts leaves a valid state, if invalid responses are only reported', async () => {
+    const world = fullWorld();
+    const common = {
+      baseURL: 'https://emulator.test',
+      fetch: world.fetch,
+      maxRetries: 0,
+      validation: 'report',
+    } as const;
+    const context = new ContextClient({ ...common, sessionToken: world.emulator.sessionToken });
+    world.canned.summary = { ...summary(), version: 'v2' as never };
+    world.canned.compact = () => Response.json({ success: true, result: { success: true, summaryUpdated: true } });
+    const store = memoryStore();
+    const conversation = world.open({ context, store });
+    await conversation.send('Hello?');
+    await conversation.idle();
+
+    await world.open({ context, store }).send('Hello again?');
+
+    expect((await store.load('talk'))?.state?.compaction.last).toMatchObject({ level: 'light', tokens: 0 });
+    expect(world.errors).toEqual([]);
+    await context.close();
   });
 
   test('continues if the turn that started it is aborted, and ends without an error if the conversation is closed', async () => {

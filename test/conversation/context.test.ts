@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { APIAbortError, AuthenticationError, ConfigurationError, RequestValidationError } from 'context-gateway';
-import { type Conversation, createConversation } from 'context-gateway/conversation';
+import { type Conversation, createConversation, memoryStore } from 'context-gateway/conversation';
 import { describe, expect, test, vi } from 'vitest';
 import { failureOf } from '../helpers/service.js';
 import { pin } from './samples.js';
@@ -106,6 +106,36 @@ describe('the context', () => {
     expect(world.count('chat')).toBe(0);
     const { report } = await world.open({ onContextError: 'skip' }).send('Hello?');
     expect(report).toMatchObject({ stale: true, included: [] });
+  });
+
+  test("that the service does not have leaves the user's memory, with onContextError: 'skip'", async () => {
+    const world = chatWorld();
+    const conversation = world.open({ conversationId: 'new', onContextError: 'skip' });
+    await conversation.remember({ type: 'fact', key: 'home', content: 'The user lives in Oslo.' });
+
+    const { report } = await conversation.send('Where do I live?');
+
+    expect(JSON.stringify(world.prompts[0])).toContain('The user lives in Oslo.');
+    expect(report.included).toEqual(['facts']);
+    world.onRequest(({ url }) =>
+      url.includes('/api/') ? Response.json({ error: 'No.' }, { status: 401 }) : undefined,
+    );
+    expect((await conversation.send('And now?')).report.included).toEqual([]);
+  });
+
+  test('is not counted for a prompt if no compaction left too much', async () => {
+    const world = chatWorld();
+    cannedContext(world, {});
+    const store = memoryStore();
+    const countTokens = vi.fn((text: string) => text.length / 4);
+    const conversation = world.open({ store, countTokens, compaction: false, budget: 500 });
+    await conversation.refresh();
+    const elsewhere = smallTalk(3_000).map((message) => ({ ...message, createdAt: '2026-01-15T10:00:00.000Z' }));
+    await store.append('talk', elsewhere, { after: undefined, newest: undefined });
+
+    await conversation.buildMessages('Hello?');
+
+    expect(countTokens.mock.calls.length).toBeLessThan(1_000);
   });
 
   test.each([

@@ -26,7 +26,7 @@ describe('the memory of a conversation', () => {
     { size: 3100, expected: 1000, how: 'in part' },
   ])('recalls a message of $size characters $how, although all of it would fit', async ({ size, expected }) => {
     const said = 'The lamp is red. '.padEnd(size, 'The weather at sea was calm. ');
-    const { conversation } = alone([user(said), ...smallTalk(800)], { contextWindow: 8000 });
+    const { conversation } = alone([user(said), ...smallTalk(800)], { budget: 7000 });
 
     const { report } = await conversation.buildMessages('Which colour has the lamp?');
 
@@ -40,7 +40,7 @@ describe('the memory of a conversation', () => {
       user(`I ran the Lisbon loop${day % 2 ? '.' : '!'}`, { createdAt: `2026-05-0${day}T10:00:00Z` }),
       ...smallTalk(8, 8 * day),
     ]);
-    const { conversation } = alone([...said, ...smallTalk(80, 100)], { contextWindow: 2000 });
+    const { conversation } = alone([...said, ...smallTalk(80, 100)], { budget: 1750 });
 
     const { report, recalled } = await conversation.buildMessages('When did I run the Lisbon loop?');
 

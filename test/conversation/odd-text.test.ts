@@ -15,7 +15,7 @@ describe('odd text', () => {
     });
     const conversation = world.open({
       history: [user('Old \ud83d message about the lamp.'), ...smallTalk(80)],
-      contextWindow: 971,
+      budget: 850,
     });
 
     await conversation.record('Hello?', { text: 'A stopped reply \ud83d', stopped: true });

@@ -120,9 +120,9 @@ describe('what an app stores', () => {
     { damage: { compaction: { last: { level: 'deep', tokens: 'many' } } }, path: 'state.compaction.last.tokens' },
     { damage: { snapshot: { summary: {}, pins: [] } }, path: 'state.snapshot.summary.version' },
     { damage: { format: 2 }, path: 'state.format' },
-  ])('a state with a damaged part ($path) is dropped, and the turn goes on', async ({ damage, path }) => {
+  ])('a damaged part of the state ($path) is left out, and the turn goes on', async ({ damage, path }) => {
     const store = memoryStore({ talk: smallTalk(400) });
-    const options = { contextWindow: 4_457 };
+    const options = { budget: 3_900 };
     await alone([], { ...options, store }).conversation.send('Hello?');
     const load: ConversationStore['load'] = async (id) => {
       const { messages = [], state } = (await store.load(id)) ?? {};
@@ -135,6 +135,21 @@ describe('what an app stores', () => {
     expect(report.tokens.total).toBeLessThanOrEqual(3_900);
     expect(JSON.stringify(world.prompts[0]).length).toBeLessThan(25_000);
     expect(world.errors).toMatchObject([{ name: 'ConfigurationError', message: expect.stringContaining(path) }]);
+  });
+
+  test('the other parts of a damaged state stay: an excluded message stays out', async () => {
+    const store = memoryStore({ talk: [user('The secret berth is 42.', { id: 'm1' })] });
+    await alone([], { store }).conversation.exclude('m1');
+    const load: ConversationStore['load'] = async (id) => {
+      const { messages = [], state } = (await store.load(id)) ?? {};
+      return { messages, state: { ...state, compaction: null } as never };
+    };
+    const world = alone([], { store: { ...store, load } });
+
+    await world.conversation.send('Which berth is secret?');
+
+    expect(world.errors).toMatchObject([{ message: expect.stringContaining('state.compaction is invalid') }]);
+    expect(JSON.stringify(world.prompts)).not.toContain('42');
   });
 
   test('record stores another reply to a stored question in place of the old one', async () => {

@@ -126,7 +126,7 @@ describe('a response for a page', () => {
       canned.metadata = metadata({ compressedTokens: 300, lastCompactionAt: '2026-01-15T10:00:02.000Z' });
       return compacted(900, 300);
     };
-    const conversation = world.open({ contextWindow: 1142 });
+    const conversation = world.open({ budget: 1000 });
     const events: TurnEvent[] = [];
 
     for await (const event of readTurn(await toResponse(conversation.stream('Hello there?')))) {

@@ -43,7 +43,7 @@ describe('a conversation in an app', () => {
     const play = async (isFresh: boolean) => {
       const world = chatWorld({ limits: { gateway: 1e6, context: 1e6, compact: 1e6 } });
       const store = memoryStore();
-      const open = () => world.open({ store: withEmulator(store, world), contextWindow: 1600 });
+      const open = () => world.open({ store: withEmulator(store, world), budget: 1400 });
       let conversation = open();
       for (let turn = 0; turn < atLength(30, 240); turn += 1) {
         if (isFresh) conversation = open();

@@ -76,7 +76,7 @@ describe('a turn', () => {
       const world = chatWorld();
       const isFirst = ({ url }: Request) => url.endsWith('/completions') && world.count('chat') === 1;
       world.onRequest((request) => (isFirst(request) ? Response.json(body, { status }) : undefined));
-      const conversation = world.open({ history: smallTalk(60), contextWindow: 1257 });
+      const conversation = world.open({ history: smallTalk(60), budget: 1100 });
 
       await conversation.stream('Well?').final();
 
@@ -199,7 +199,7 @@ describe('the next prompt', () => {
       const usage = { prompt_tokens: tokens, completion_tokens: 1, total_tokens: tokens + 1 };
       return Response.json({ ...answer, usage });
     });
-    const conversation = world.open({ contextWindow: 2742 });
+    const conversation = world.open({ budget: 2400 });
     for (let turn = 0; turn < 3; turn += 1)
       await conversation.send('Мы решили, что паром ночью не ходит, потому что жители жаловались на шум. '.repeat(2));
 

@@ -64,6 +64,7 @@ export function chatWorld(
   });
   return {
     emulator,
+    fetch: spy,
     gateway,
     context,
     prompts,

@@ -14,11 +14,11 @@ import { untilAborted } from '../turn-timeouts.js';
 import {
   afterCompaction,
   afterFailure,
-  type ContextSize,
+  type ContextTokens,
   dueLevel,
-  isExhausted,
-  SHARE,
-  strongerThan,
+  leftTooMuch,
+  limitOf,
+  STRONGER,
 } from './compaction-policy.js';
 import type { ContextReader } from './reader.js';
 import { countOnlyInHistory, diffSummaries, lostWith } from './receipt.js';
@@ -41,6 +41,8 @@ export class Compactor {
   #running: Promise<CompactionReport> | undefined;
   /** The compaction whose new version no read has seen yet. */
   #unseen: OwnCompaction | undefined;
+  /** Tokens that the context must reach before it is compacted. */
+  readonly #limit: number;
 
   constructor(
     private readonly client: ContextClient,
@@ -49,8 +51,10 @@ export class Compactor {
     private readonly session: Session,
     private readonly background: Background,
     /** Resolves when the messages that were replaced are excluded. */
-    private readonly excluded: () => Promise<unknown> | undefined,
-  ) {}
+    private readonly untilExcluded: () => Promise<unknown> | undefined,
+  ) {
+    this.#limit = limitOf(Math.min(options.budget, options.contextWindow - options.replyTokens));
+  }
 
   /** Compacts now, or waits for the compaction that runs. */
   compact(level: CompactionLevel | undefined, { signal, ...request }: RequestOptions): Promise<CompactionReport> {
@@ -65,35 +69,39 @@ export class Compactor {
     const { snapshot, compaction } = this.session.state;
     if (this.options.compaction === false || snapshot === undefined) return undefined;
     if (this.background.signal.aborted || this.#running !== undefined) return undefined;
-    const size = this.#sizeOf(snapshot);
-    const level = dueLevel(compaction, size, this.options.runtime.wallClock());
+    const tokens = this.#tokensOf(snapshot);
+    const level = dueLevel(compaction, tokens, this.#limit, this.options.runtime.wallClock());
     if (level === undefined) return undefined;
-    const report = await this.#run(() => this.#compactFrom(level, size)).catch(this.background.onError);
+    const report = await this.#run(() => this.#compactFrom(level, tokens)).catch(this.background.onError);
     return report && isReceipt(report) ? report : undefined;
   }
 
   /** Whether even the strongest level leaves the context too large. */
   isExhausted(snapshot: Snapshot): boolean {
-    return isExhausted(this.session.state.compaction, this.#sizeOf(snapshot));
+    // Tokens are counted last, because there may be very many messages.
+    return leftTooMuch(this.session.state.compaction, this.#limit) && this.#tokensOf(snapshot).current >= this.#limit;
   }
 
-  /** Records what a new version of the summary lost, if a compaction made it. */
-  seen(before: Snapshot | undefined, after: Snapshot): void {
+  /** Records what a new version of the summary lost, and reports it, if a compaction made it. */
+  recordLoss(before: Snapshot | undefined, after: Snapshot): void {
     const pause = pauses(); // a summary may have very many statements
     const own = this.#unseen;
     this.#unseen = undefined;
-    const compacted = before !== undefined && (own !== undefined || isCompaction(before, after)) ? before : undefined;
-    this.session.set({ lost: lostWith(after.summary, this.session.state.lost, compacted?.summary) });
-    if (compacted === undefined) return;
-    const receipt = this.background.run(this.#receiptOf(compacted, after, own, pause));
+    const { lost } = this.session.state;
+    if (before === undefined || (own === undefined && !isCompaction(before, after))) {
+      this.session.set({ lost: lostWith(after.summary, lost, undefined) });
+      return;
+    }
+    this.session.set({ lost: lostWith(after.summary, lost, before.summary) });
+    const receipt = this.background.run(this.#receiptOf(before, after, own, pause));
     if (own !== undefined) own.receipt = receipt;
     receipt.then(this.options.onCompaction).catch(this.background.onError);
   }
 
-  #sizeOf({ metadata: { compressedTokens: read }, messages }: Snapshot): ContextSize {
+  #tokensOf({ metadata: { compressedTokens: counted }, messages }: Snapshot): ContextTokens {
     const { newest, counter } = this.session;
     const since = newest.messages.slice(Math.max(0, messages - newest.older));
-    return { read, now: read + messageTokens(since, counter.count), limit: SHARE * this.options.budget };
+    return { counted, current: counted + messageTokens(since, counter.count) };
   }
 
   /** One compaction at a time. */
@@ -109,12 +117,12 @@ export class Compactor {
   }
 
   /** If the level saves nothing, tries the next one, once. */
-  async #compactFrom(level: CompactionLevel, { read, limit }: ContextSize): Promise<CompactionReport> {
+  async #compactFrom(level: CompactionLevel, { counted }: ContextTokens): Promise<CompactionReport> {
     const report = await this.#attempt(level);
     if (this.session.state.compaction.last?.savedNothing !== true) return report;
     const { previousTokenCount } = report.result;
-    const stronger = strongerThan(level);
-    if (previousTokenCount > read || read >= limit) return stronger ? this.#attempt(stronger) : report;
+    const stronger = STRONGER[level];
+    if (previousTokenCount > counted || counted >= this.#limit) return stronger ? this.#attempt(stronger) : report;
     const message =
       `The compaction removed nothing: the service has only ${previousTokenCount} tokens of this conversation. ` +
       'Store each turn with the service, or set compaction: false.';
@@ -140,7 +148,7 @@ export class Compactor {
   async #compact(level: CompactionLevel | undefined, options: RequestOptions): Promise<OwnReport> {
     const timeouts = this.session.timeouts({ ...options, signal: this.background.signal });
     await this.session.load(timeouts);
-    await this.excluded(); // what it removes is not lost
+    await this.untilExcluded(); // what it removes is not lost
     const { snapshot: before } = await this.reader.current(timeouts.request());
     const result = await this.client.compact(this.session.id, { level }, { ...options, ...timeouts.request() });
     this.reader.invalidate();

@@ -1,4 +1,3 @@
-import type { Runtime } from '../../base/runtime.js';
 import {
   AuthenticationError,
   type ContextClient,
@@ -23,13 +22,12 @@ export interface CurrentContext {
 
 const NO_METADATA = { totalTokens: 0, compressedTokens: 0, preservationRatio: 1, recentMessageCount: 0 };
 /** Milliseconds after which a turn reads the context again in the background. */
-const FRESH = 30_000;
+const STALE_AFTER = 30_000;
 /** Milliseconds after which a turn waits for a new context. */
-const TOO_OLD = 300_000;
+const UNUSABLE_AFTER = 300_000;
 
 /** Reads the service's context, and keeps what it read last. */
 export class ContextReader {
-  readonly #runtime: Runtime;
   /** The user's memory. Not stored with the conversation, which other users may read. */
   #memory: readonly UserMemoryItem[] | undefined;
   /** The last change of the context. What was requested before it is not kept. */
@@ -43,24 +41,22 @@ export class ContextReader {
     private readonly background: Background,
     /** Called with each snapshot that is kept, and the one before it. */
     private readonly onRead: (before: Snapshot | undefined, after: Snapshot) => void,
-  ) {
-    this.#runtime = options.runtime;
-  }
+  ) {}
 
   /**
-   * The context for a prompt. If it cannot be read, the previous one is used, or none with `onContextError: 'skip'`. If
-   * the user may not read it, the previous one is not used either.
+   * The context for a prompt. If it cannot be read, the previous one is used, or only the memory with `onContextError: 'skip'`.
+   * If the user may not read it, the previous one is not used either.
    */
   async current(request: RequestOptions): Promise<CurrentContext> {
     const { snapshot } = this.session.state;
-    const age = snapshot?.readAt ? this.#runtime.wallClock() - snapshot.readAt : Number.POSITIVE_INFINITY;
+    const age = snapshot?.readAt ? this.options.runtime.wallClock() - snapshot.readAt : Number.POSITIVE_INFINITY;
     try {
-      if (age >= TOO_OLD) return { ...(await this.read(request)), stale: false };
-      const stale = age < 0 || age >= FRESH; // below 0 if the clock was set back
+      if (age >= UNUSABLE_AFTER) return { ...(await this.read(request)), stale: false };
+      const stale = age < 0 || age >= STALE_AFTER; // below 0 if the clock was set back
       if (stale) this.#refresh();
       return { snapshot, memory: this.#memory ?? (await this.#readMemory(request)), stale };
     } catch (error) {
-      const known = isRefusal(error) ? {} : { snapshot, memory: this.#memory };
+      const known = { snapshot: isRefusal(error) ? undefined : snapshot, memory: this.#memory };
       const isNeeded = known.snapshot === undefined && this.options.onContextError !== 'skip';
       if (isNeeded || request.signal?.aborted === true) throw error;
       this.background.onError(error);
@@ -87,17 +83,17 @@ export class ContextReader {
   async read(request: RequestOptions): Promise<{ snapshot: Snapshot; memory: readonly UserMemoryItem[] }> {
     const lastChange = this.#lastChange;
     const { older, messages } = this.session.newest;
-    const [context, memory] = await Promise.all([
-      this.client.retrieve(this.session.id, request),
-      this.#readMemory(request),
-    ]);
+    const reads = [this.client.retrieve(this.session.id, request), this.#readMemory(request)] as const;
+    await Promise.allSettled(reads); // without the context, the memory is used all the same
+    const [context, memory] = await Promise.all(reads);
+    const { version, ...summary }: Partial<RollingSummary> = context.rollingSummary ?? {};
     const snapshot: Snapshot = {
       // With `validation: 'report'`, the service may leave out any field. Only these are used without a check.
-      summary: { version: 0, ...(context.rollingSummary as Partial<RollingSummary>) } as RollingSummary,
+      summary: { ...summary, version: Number.isFinite(version) ? version : 0 } as RollingSummary,
       pins: listOf(context.pinnedMemory),
       metadata: { ...NO_METADATA, ...context.metadata },
       messages: older + messages.length,
-      readAt: this.#runtime.wallClock(),
+      readAt: this.options.runtime.wallClock(),
     };
     const { snapshot: before } = this.session.state;
     const isNewest = before === undefined || snapshot.summary.version >= before.summary.version;
@@ -109,7 +105,12 @@ export class ContextReader {
   }
 
   async #readMemory(request: RequestOptions): Promise<readonly UserMemoryItem[]> {
-    this.#memory = listOf(await this.client.memory.list({ workspaceId: this.options.workspaceId }, request));
+    const list = this.client.memory.list({ workspaceId: this.options.workspaceId }, request);
+    const read = await list.catch((error: unknown) => {
+      if (isRefusal(error)) this.#memory = undefined;
+      throw error;
+    });
+    this.#memory = listOf(read);
     return this.#memory;
   }
 

@@ -8,7 +8,7 @@ import type { Session } from './session.js';
 /** Messages that are excluded at once. */
 const EXCLUSIONS = 4;
 
-/** The service's context of a conversation: what reads it, what compacts it, and what was replaced and must leave it. */
+/** The service's context of a conversation: its reader and its compactor. Excludes messages that were replaced. */
 export class ServiceContext {
   readonly reader: ContextReader;
   readonly compactor: Compactor;
@@ -20,7 +20,9 @@ export class ServiceContext {
     private readonly session: Session,
     private readonly background: Background,
   ) {
-    this.reader = new ContextReader(client, options, session, background, (...read) => this.compactor.seen(...read));
+    this.reader = new ContextReader(client, options, session, background, (...read) =>
+      this.compactor.recordLoss(...read),
+    );
     this.compactor = new Compactor(client, this.reader, options, session, background, () => this.#excluding);
   }
 

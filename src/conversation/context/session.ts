@@ -93,9 +93,10 @@ export class Session {
 
   async #take({ messages: rows, state }: StoredConversation, older = 0): Promise<Newest> {
     const loaded = await this.#messagesFrom([...rows]); // copied, because the store may change its array meanwhile
-    if (state && this.#isValid(state) && state.revision > this.#state.revision) {
-      this.#state = state;
-      this.counter.calibration = state.calibration;
+    const known = state && this.#withoutDamage(state);
+    if (known && known.revision > this.#state.revision) {
+      this.#state = known;
+      this.counter.calibration = known.calibration;
     }
     this.newest = { messages: this.marked(loaded), older };
     return this.newest;
@@ -264,17 +265,20 @@ export class Session {
     return this.store.append !== undefined;
   }
 
-  /** A damaged state is left out, so that the conversation goes on without it. */
-  #isValid(state: ConversationState): boolean {
-    const [issue] = z.safeParse(stateSchema, state).error?.issues ?? [];
-    if (issue === undefined) return true;
+  /** The conversation goes on without the damaged parts of a state. The others are kept: messages stay excluded. */
+  #withoutDamage(state: ConversationState): ConversationState | undefined {
+    const issues = z.safeParse(stateSchema, state).error?.issues ?? [];
+    const [issue] = issues;
+    if (issue === undefined) return state;
     const path = ['state', ...issue.path.map(String)].join('.');
     this.onError(
       new ConfigurationError(
-        `store.load must return the state that store.saveState got, unchanged: ${path} is invalid. The turn continues without the state.`,
+        `store.load must return the state that store.saveState got, unchanged: ${path} is invalid. The turn continues without it.`,
       ),
     );
-    return false;
+    const parts = issues.map((one) => one.path[0] as keyof ConversationState);
+    if (state.format !== NEW_STATE.format || parts.includes('revision')) return undefined;
+    return { ...state, ...Object.fromEntries(parts.map((part) => [part, NEW_STATE[part]])) };
   }
 }
 
