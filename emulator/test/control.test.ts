@@ -46,6 +46,8 @@ describe('the control plane', () => {
     expect((await call('GET', '/faults')).body[0]).toMatchObject({ id, remaining: 2 });
     expect((await call('DELETE', `/faults/${id}`)).status).toBe(200);
     expect((await call('GET', '/faults')).body).toHaveLength(1);
+    await call('POST', '/faults', { times: null, respond: { status: 503 } });
+    expect((await call('GET', '/faults')).body[1]).toMatchObject({ remaining: null });
     await call('DELETE', '/faults');
     expect(emulator.faults.list()).toEqual([]);
   });

@@ -80,7 +80,7 @@ export class ServiceClient<Options extends ClientOptions> extends Resource {
    * The last known rate limit of each bucket: `gateway`, `context`, `compact`. A bucket appears with its first
    * response.
    */
-  get rateLimit(): Readonly<Record<string, RateLimit>> {
+  get rateLimit(): { readonly [bucket in 'gateway' | 'context' | 'compact']?: RateLimit } {
     return Object.fromEntries(this.#shared.rateLimits);
   }
 

@@ -38,8 +38,7 @@ function fullWorld() {
   };
   const reports: CompactionReport[] = [];
   const onCompaction = (report: CompactionReport) => reports.push(report);
-  const open = (more: Parameters<typeof world.open>[0] = {}) =>
-    world.open({ budget: 1000, onCompaction, ...more });
+  const open = (more: Parameters<typeof world.open>[0] = {}) => world.open({ budget: 1000, onCompaction, ...more });
   return { ...world, canned, levels, saveOnly, reports, open };
 }
 

@@ -199,7 +199,7 @@ describe('the next prompt', () => {
       const usage = { prompt_tokens: tokens, completion_tokens: 1, total_tokens: tokens + 1 };
       return Response.json({ ...answer, usage });
     });
-    const conversation = world.open({ budget: 2400 });
+    const conversation = world.open({ contextWindow: 2742 });
     for (let turn = 0; turn < 3; turn += 1)
       await conversation.send('Мы решили, что паром ночью не ходит, потому что жители жаловались на шум. '.repeat(2));
 

@@ -30,7 +30,7 @@ export class Faults {
     const { match = {}, times = 1, respond } = checkedCopy(rule);
     this.#count += 1;
     const id = `fault_${this.#count}`;
-    this.#rules.push({ id, match, remaining: times, respond, seen: 0 });
+    this.#rules.push({ id, match, remaining: times ?? Number.POSITIVE_INFINITY, respond, seen: 0 });
     this.#changed();
     return id;
   }

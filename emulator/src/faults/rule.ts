@@ -53,8 +53,8 @@ export type FaultResponse =
 export interface FaultRule {
   /** @default every request to both APIs */
   match?: FaultMatch | undefined;
-  /** How many requests it applies to. @default 1 */
-  times?: number | undefined;
+  /** How many requests it applies to. `Infinity`, or `null` in JSON: to all. @default 1 */
+  times?: number | null | undefined;
   respond: FaultResponse;
 }
 
@@ -138,10 +138,10 @@ const ruleForm = <Path extends z.ZodMiniType, Times extends z.ZodMiniType>(path:
   z.object({ match: z.optional(matchForm(path)), times: z.optional(times), respond: respondSchema });
 const ruleSchema = ruleForm(
   z.union([z.string(), z.instanceof(RegExp)]),
-  z.union([positive, z.literal(Number.POSITIVE_INFINITY)]),
+  z.union([z.nullable(positive), z.literal(Number.POSITIVE_INFINITY)]),
 );
 /** A rule in JSON. */
-export const ruleInJson = named('FaultRule', ruleForm(z.string(), positive));
+export const ruleInJson = named('FaultRule', ruleForm(z.string(), z.nullable(positive)));
 /** An active rule in JSON. */
 export const activeFault = z.object({
   id: z.string(),
