@@ -1,7 +1,37 @@
 import * as z from 'zod/mini';
+import { ConfigurationError } from '../../index.js';
+import type { ConversationState } from '../store.js';
+
+export const NEW_STATE: ConversationState = {
+  format: 1,
+  revision: 0,
+  lost: [],
+  compaction: {},
+  calibration: {},
+  excluded: [],
+};
+
+/** A state without its damaged parts, so that the conversation goes on, and messages stay excluded. `undefined` if nothing is left. */
+export function withoutDamage(
+  state: ConversationState,
+  onError: (error: unknown) => void,
+): ConversationState | undefined {
+  const issues = z.safeParse(stateSchema, state).error?.issues ?? [];
+  const [issue] = issues;
+  if (issue === undefined) return state;
+  const path = ['state', ...issue.path.map(String)].join('.');
+  onError(
+    new ConfigurationError(
+      `store.load must return the state that store.saveState got, unchanged: ${path} is invalid. The turn continues without it.`,
+    ),
+  );
+  const parts = issues.map((one) => one.path[0] as keyof ConversationState);
+  if (state.format !== NEW_STATE.format || parts.includes('revision')) return undefined;
+  return { ...state, ...Object.fromEntries(parts.map((part) => [part, NEW_STATE[part]])) };
+}
 
 /** The state of a conversation, as a store returns it. */
-export const stateSchema = /* @__PURE__ */ (() => {
+const stateSchema = /* @__PURE__ */ (() => {
   const number = z.number(); // finite
   const count = z.int().check(z.minimum(0));
   // As the token counter limits them: with another, prompts would exceed the window, or no prompt would fit.
