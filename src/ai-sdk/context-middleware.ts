@@ -25,6 +25,8 @@ export interface ContextMiddleware {
   }): Promise<Result>;
 }
 
+const LEFT_OUT = { type: 'text', value: '[This result was left out, because the prompt became too long.]' };
+
 /**
  * Keeps the prompts of any AI SDK model within its window, with the context of a conversation and earlier messages that match
  * the input: `wrapLanguageModel({ model, middleware: contextMiddleware(conversation) })`.
@@ -94,8 +96,6 @@ export function contextMiddleware(
     },
   };
 }
-
-const LEFT_OUT = { type: 'text', value: '[This result was left out, because the prompt became too long.]' };
 
 /** The input without the oldest output of its tools, except those of the last step. `undefined` if none is left. */
 function withoutOldestResult(input: readonly PromptMessage[]): PromptMessage[] | undefined {

@@ -44,6 +44,7 @@ const nested: Dialect<'v3'> & Dialect<'v4'> = {
 /** Where OpenAI reports cached tokens of the prompt, and the tokens of reasoning. */
 const CACHED = ['prompt_tokens_details', 'cached_tokens'] as const;
 const REASONING = ['completion_tokens_details', 'reasoning_tokens'] as const;
+export const DIALECTS: { readonly [Version in Specification]: Dialect<Version> } = { v2: flat, v3: nested, v4: nested };
 
 function detail(
   reported: CompletionUsage | null | undefined,
@@ -56,8 +57,6 @@ function detail(
 function without(all: number | undefined, some: number | undefined): number | undefined {
   return all === undefined || some === undefined ? undefined : all - some;
 }
-
-export const DIALECTS: { readonly [Version in Specification]: Dialect<Version> } = { v2: flat, v3: nested, v4: nested };
 
 function unify(raw: string | undefined, failed = false): UnifiedFinishReason {
   if (failed) return 'error';

@@ -15,6 +15,9 @@ export interface GatewayRequest {
   readonly unsupported: readonly Unsupported[];
 }
 
+const SENDS = 'pass completions: extended to createAiSdkProvider';
+const NOT_SENT = `The API does not document it. It was not sent. To send it, ${SENDS}.`;
+
 /**
  * Converts a call. Without `sends`, only documented parameters are sent.
  *
@@ -119,9 +122,6 @@ function toResponseFormat(format: CallOptions['responseFormat']): ExtendedChatCo
 function unsupported(functionality: string, message: string): UnsupportedFunctionalityError {
   return new UnsupportedFunctionalityError({ functionality, message });
 }
-
-const SENDS = 'pass completions: extended to createAiSdkProvider';
-const NOT_SENT = `The API does not document it. It was not sent. To send it, ${SENDS}.`;
 
 /** The given settings that have no effect. */
 function ignoredSettings(options: CallOptions): Unsupported[] {

@@ -22,6 +22,10 @@ export interface StreamPartOptions<Version extends Specification> {
   readonly sends: boolean;
 }
 
+/** The ids of the response's only text, and of its only reasoning. */
+const TEXT = { id: '0' };
+const REASONING = { id: 'reasoning' };
+
 /** Converts a streamed completion to the AI SDK's parts. Reads only on demand. Cancelling it ends the request. */
 export function toPartStream<Version extends Specification>(
   completion: ChatCompletionStream<ExtendedTypes>,
@@ -29,10 +33,6 @@ export function toPartStream<Version extends Specification>(
 ): ReadableStream<StreamPart<Version>> {
   return streamOf(partsOf(completion, options), () => completion.close());
 }
-
-/** The ids of the response's only text, and of its only reasoning. */
-const TEXT = { id: '0' };
-const REASONING = { id: 'reasoning' };
 
 async function* partsOf<Version extends Specification>(
   completion: ChatCompletionStream<ExtendedTypes>,

@@ -22,6 +22,9 @@ export interface UIMessageStreamOptions {
   onError?: ((error: unknown) => string) | undefined;
 }
 
+/** The id of the message's only text. */
+const TEXT = { id: '0' };
+
 /**
  * Streams a reply to `useChat`: `createUIMessageStreamResponse({ stream: toUIMessageStream(conversation.stream(input)) })`.
  * The message has the reply's id. The recalled messages are a data part, `data-recalled`. The metadata of the message is the
@@ -35,9 +38,6 @@ export function toUIMessageStream(
   const texts = reply[Symbol.asyncIterator]();
   return streamOf(chunksOf(reply, texts, onError), () => texts.return?.());
 }
-
-/** The id of the message's only text. */
-const TEXT = { id: '0' };
 
 async function* chunksOf(
   reply: ReplyStream,

@@ -1,3 +1,5 @@
+const EMPTY = {};
+
 /** Reads a field of parsed JSON. Ignores inherited fields, which a polluted `Object.prototype` may add. */
 export function ownField(body: object, name: string): unknown {
   return Object.hasOwn(body, name) ? (body as Record<string, unknown>)[name] : undefined;
@@ -6,8 +8,6 @@ export function ownField(body: object, name: string): unknown {
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
-
-const EMPTY = {};
 
 /**
  * A copy of an object's own fields that inherits none, so that a polluted `Object.prototype` sets no option. Removing

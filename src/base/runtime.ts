@@ -18,11 +18,10 @@ export const systemRuntime: Runtime = {
   clearTimer: (timer) => clearTimeout(timer as ReturnType<typeof setTimeout>),
   random: () => Math.random(),
 };
+/** Timers fire at once above this many milliseconds. */
+export const MAX_TIMER = 2_147_483_647;
 
 /** Whether a request cannot wait for another one: in workerd, it would wait for ever. */
 export function isRequestBound(): boolean {
   return 'WebSocketPair' in globalThis;
 }
-
-/** Timers fire at once above this many milliseconds. */
-export const MAX_TIMER = 2_147_483_647;

@@ -1,5 +1,9 @@
 import { startOf, toWellFormed } from './unicode.js';
 
+/** Characters. A longer name would take the room of messages. */
+const LONGEST = 80;
+const ROLES = /^(?:user|assistant|system|developer|tool|model|summary)$/;
+
 /** The name of a speaker, unless it is a role: a user called "assistant" must not be quoted as the model. */
 export function speakerOf({ name = '' }: { name?: string | undefined }): string | undefined {
   const plain = name
@@ -10,7 +14,3 @@ export function speakerOf({ name = '' }: { name?: string | undefined }): string 
   const letters = speaker.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
   return letters === '' || ROLES.test(letters) ? undefined : toWellFormed(speaker);
 }
-
-/** Characters. A longer name would take the room of messages. */
-const LONGEST = 80;
-const ROLES = /^(?:user|assistant|system|developer|tool|model|summary)$/;

@@ -1,5 +1,7 @@
 /** A surrogate without its other half. With the `u` flag, pairs do not match. */
 const LONE_SURROGATES = /[\uD800-\uDFFF]/gu;
+/** The first half of a character that UTF-16 writes in two. A service may send its halves in two chunks. */
+const FIRST_HALF = /[\ud800-\udbff]$/;
 
 /** `String.prototype.isWellFormed`, which Hermes and Safari before 16.4 do not have. */
 export function isWellFormed(text: string): boolean {
@@ -12,9 +14,6 @@ export function toWellFormed(text: string): string {
   const native = (text as Partial<string>).toWellFormed;
   return native === undefined ? text.replace(LONE_SURROGATES, '\uFFFD') : native.call(text);
 }
-
-/** The first half of a character that UTF-16 writes in two. A service may send its halves in two chunks. */
-const FIRST_HALF = /[\ud800-\udbff]$/;
 
 /** The beginning of a text, and never half a character. */
 export function startOf(text: string, most: number): string {

@@ -69,6 +69,11 @@ export interface Call {
   sent: Sent;
 }
 
+/** The size of the retry budget, and the cost of a retry. */
+const BUDGET = 100;
+const COST = 10;
+const COST_WHEN_REFUSED = 5;
+
 /** One attempt of a call: what is known of it alone. */
 export class CallAttempt implements ResponseSource {
   readonly timeouts: CallTimeouts;
@@ -111,11 +116,6 @@ export class CallAttempt implements ResponseSource {
     ignoreErrors(() => permit?.release(observed));
   }
 }
-
-/** The size of the retry budget, and the cost of a retry. */
-const BUDGET = 100;
-const COST = 10;
-const COST_WHEN_REFUSED = 5;
 
 /**
  * Limits retries while the service is failing, when each call would otherwise send two more requests by default.

@@ -41,6 +41,12 @@ const SHARED_OPTIONS = ['fetch', 'dispatcher', 'pacing'] as const;
 
 /** Options of `withOptions`: all but those that both clients share. */
 export type DerivedOptions<Options> = Omit<Options, 'fetch' | 'dispatcher' | 'pacing'>;
+const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const RAW_RESPONSE: ResponseSpec<unknown, unknown> = {
+  schema: z.unknown(),
+  unwrap: (body) => body,
+  undocumented: true,
+};
 
 /** The common base of both clients. */
 export class ServiceClient<Options extends ClientOptions> extends Resource {
@@ -160,7 +166,6 @@ export class ServiceClient<Options extends ClientOptions> extends Resource {
   }
 }
 
-const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const rawRequestSchema = /* @__PURE__ */ z.strictObject({
   method: z.custom<Method>((value) => METHODS.includes(value as Method), `expected ${METHODS.join(', ')}`),
   path: z.string(),
@@ -172,12 +177,6 @@ const rawRequestSchema = /* @__PURE__ */ z.strictObject({
 function isQueryValue(value: unknown): boolean {
   return value === undefined || Number.isFinite(value) || typeof value === 'string' || typeof value === 'boolean';
 }
-
-const RAW_RESPONSE: ResponseSpec<unknown, unknown> = {
-  schema: z.unknown(),
-  unwrap: (body) => body,
-  undocumented: true,
-};
 
 function checkRawRequest(given: RawRequest): Endpoint {
   const request = checkArguments(rawRequestSchema, given);

@@ -12,6 +12,8 @@ import type { Call, CallAttempt } from './call.js';
 const LEAST_HOLD = 1_000;
 /** Milliseconds. */
 const A_DAY = 86_400_000;
+/** A reset and the date it is measured by have whole seconds, so a window of 60 s may look like 62. */
+const WHOLE_SECONDS = 2_000;
 
 /**
  * Waits until the limiter admits the attempt, for at most `maxRetryAfter`. `known` is the last known rate limit.
@@ -91,9 +93,6 @@ function queueTimeout(call: Call, retryAfter: number | undefined, rateLimit: Rat
     body: undefined,
   });
 }
-
-/** A reset and the date it is measured by have whole seconds, so a window of 60 s may look like 62. */
-const WHOLE_SECONDS = 2_000;
 
 /** How long a 429 holds other calls until its body is read. Its header may say 0, and its body a second. */
 export function firstHold(retryAfter: number | undefined, { maxRetryAfter }: Call): number {

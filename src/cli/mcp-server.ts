@@ -4,6 +4,8 @@ import { UsageError } from './command-line.js';
 import { type Clients, OPERATIONS, type Operation } from './operations.js';
 
 const TOOLS = OPERATIONS.filter(({ tool }) => tool !== undefined);
+/** Items of a list for a model, whose window is not filled with them. */
+const MOST = 50;
 
 /**
  * Creates an MCP server whose tools are the operations.
@@ -87,9 +89,6 @@ function findProblem({ parameters }: Operation, given: Record<string, unknown>):
   const missing = Object.keys(parameters).find((name) => parameters[name]?.required && !Object.hasOwn(given, name));
   return missing && `${missing} is missing. The parameters are ${Object.keys(parameters).join(', ')}.`;
 }
-
-/** Items of a list for a model, whose window is not filled with them. */
-const MOST = 50;
 
 /** The first items of a list, and how many there are. */
 function beginningOf(result: unknown, limit: unknown): unknown {

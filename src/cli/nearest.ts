@@ -1,3 +1,6 @@
+/** Characters of a name that are looked at. */
+const LONGEST = 60;
+
 /** The known names that a name may be a misspelling of: at most two letters in five differ. Case and separators make no difference. */
 export function nearest(name: string, known: readonly string[]): string[] {
   const plain = (one: string): string => one.replace(/[_-]/g, '').toLowerCase();
@@ -6,9 +9,6 @@ export function nearest(name: string, known: readonly string[]): string[] {
   const least = Math.min(meant.length / 2.5, ...distances.map(([, far]) => far));
   return distances.flatMap(([one, far]) => (far <= least ? one : []));
 }
-
-/** Characters of a name that are looked at. */
-const LONGEST = 60;
 
 /** How many letters must be added, left out or replaced (Levenshtein). */
 function distance(one: string, other: string): number {

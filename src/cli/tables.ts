@@ -5,6 +5,11 @@ const MAX_CELL = 80;
 /** Columns of a table, and levels of headings. What the service sends may have one for each record, or very many. */
 const MAX_COLUMNS = 40;
 const MAX_LEVELS = 5;
+const ASCII = /^[ -~]*$/;
+/** What a terminal shows as one character, which may be several for JavaScript. */
+const CHARACTERS = new Intl.Segmenter();
+const WIDE =
+  /^(?:\p{Emoji_Presentation}|.\ufe0f|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}])/u;
 
 /** A result in tables: records as rows, fields in two columns, nested values under headings. Ends with a line end. */
 export function inTables(value: unknown): string {
@@ -77,12 +82,6 @@ function cell(value: unknown): string {
   const text = typeof short === 'string' ? short : short === undefined ? '' : JSON.stringify(short);
   return cut(text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' '));
 }
-
-const ASCII = /^[ -~]*$/;
-/** What a terminal shows as one character, which may be several for JavaScript. */
-const CHARACTERS = new Intl.Segmenter();
-const WIDE =
-  /^(?:\p{Emoji_Presentation}|.\ufe0f|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}])/u;
 
 /** The columns that a text takes in a terminal. */
 function widthOf(text: string): number {

@@ -5,6 +5,9 @@ import type { ConversationMessage } from './model.js';
 
 export { wellFormed };
 
+/** A time as it is stored. A `Date` of each message would take half of a search. */
+const ISO = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
+
 /** Returns a short hash of a text (FNV-1a). Not for security. */
 export function hashText(text: string): string {
   let hash = 0x811c9dc5;
@@ -18,9 +21,6 @@ export function timeOf({ createdAt }: { createdAt?: string | number | Date | nul
   const time = new Date(createdAt ?? Number.NaN);
   return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
 }
-
-/** A time as it is stored. A `Date` of each message would take half of a search. */
-const ISO = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 
 /** A message as a model reads it: that of a user with the speaker, if it has a name. */
 export function asSent({ role, name, content }: ConversationMessage): { role: string; content: string } {

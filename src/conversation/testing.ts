@@ -5,6 +5,8 @@ import { wordsOf } from './index.js';
 import type { ConversationMessage, StoredMessage } from './model.js';
 import type { AppendPlace, ConversationState, ConversationStore, WantedMessages } from './store.js';
 
+const START = Date.parse('2026-01-15T10:00:00.000Z');
+
 /**
  * Tests your own store against what conversations need of it: order, fields, replacement in one step, conflicts between
  * processes, states, and parts if it returns any. It works in any test runner, and stores in conversations with new ids.
@@ -87,8 +89,6 @@ class Talk {
     return (await this.load()).messages.map(({ id }) => String(id));
   }
 }
-
-const START = Date.parse('2026-01-15T10:00:00.000Z');
 
 function messageWith(content: string, at: number): StoredMessage {
   const role = at % 2 === 0 ? 'user' : 'assistant';

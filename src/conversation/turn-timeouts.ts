@@ -3,6 +3,9 @@ import type { Runtime } from '../base/runtime.js';
 import { APIAbortError, APITimeoutError, type RequestOptions } from '../index.js';
 import { checkCallOptions, stopSchema } from './call-options.js';
 
+/** Milliseconds, as for a request. */
+const TIMEOUT = 60_000;
+
 /**
  * The time of a turn, or of another call of a conversation: its abort, its deadline, and what is left after them for storing.
  * Everything that a turn waits for gets its timeout here.
@@ -101,9 +104,6 @@ export class TurnTimeouts {
     throw new APITimeoutError(message, { kind: 'deadline', phase: 'connect', sent: 'no' });
   }
 }
-
-/** Milliseconds, as for a request. */
-const TIMEOUT = 60_000;
 
 /** Waits for a task that other callers may share. An abort ends this wait only, not the task. */
 export function untilAborted<T>(task: Promise<T>, signal: AbortSignal | undefined): Promise<T> {

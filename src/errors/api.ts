@@ -22,12 +22,12 @@ export interface APIErrorDetails {
   readonly body: unknown;
 }
 
+const TEMPORARY = new Set([408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529, 530]);
+
 /** Whether the same call may succeed after a response with this status. */
 export function isTemporary(status: number): boolean {
   return TEMPORARY.has(status);
 }
-
-const TEMPORARY = new Set([408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529, 530]);
 
 /** The service responded with an error. Subclasses cover the common statuses. */
 export class APIError extends ContextGatewayError {

@@ -18,6 +18,8 @@ export interface CallDetails {
   };
 }
 
+const ORDER: readonly Sent[] = ['no', 'maybe', 'yes'];
+
 /**
  * Adds to an error the call that it ended, and what a stream has delivered so far, and makes it safe to print. This
  * happens in one place, where the call ends: the timers, sockets and parsers that create the errors do not know which
@@ -52,5 +54,3 @@ export function captureCallSite(error: Error, above: (...given: never) => void =
 export function mostSent(one: Sent, other: Sent): Sent {
   return ORDER[Math.max(ORDER.indexOf(one), ORDER.indexOf(other))] as Sent; // one of the two
 }
-
-const ORDER: readonly Sent[] = ['no', 'maybe', 'yes'];

@@ -11,6 +11,7 @@ const MAX_PLACES = 50;
 const MAX_LINE = 1_000;
 
 type Failure = Error & { readonly syscall?: unknown };
+const NAMED = new Set(['HTTPParserError', 'NotReadableError', 'NotCapable', 'PermissionDenied']);
 
 /** A foreign error and its causes, at most five. */
 export function causesOf(failure: unknown): Failure[] {
@@ -53,8 +54,6 @@ const OF_DENO: readonly (readonly [code: string, RegExp])[] = [
   ['ECONNRESET', /connection reset by peer \(os error/i],
   ['UND_ERR_SOCKET', /connection closed before message completed/],
 ];
-
-const NAMED = new Set(['HTTPParserError', 'NotReadableError', 'NotCapable', 'PermissionDenied']);
 
 /** A structural check: in test runners, platform errors may extend another `Error`. */
 function isError(value: unknown): value is Failure {

@@ -11,6 +11,13 @@ export interface CallerTexts {
   readonly short: ReadonlySet<string>;
 }
 
+const FACTOR = 0x01000193;
+/** `FACTOR` to the power of `RUN`, in 32 bits. */
+const OLDEST = Array(RUN).fill(FACTOR).reduce(Math.imul, 1);
+/** `&#x2b;`; `&#43;`; `&plus;`; `%2b%20`; `\u002b`; `\/` and `\n` */
+const ESCAPED =
+  /&#x0*([\da-f]{1,6});?|&#0*(\d{1,7});?|&(\w{2,6});|((?:%[\da-f]{2})+)|\\u([\da-f]{4})|\\(["'/\\bfnrt])/gi;
+
 /** Collects the texts of a JSON body. */
 export function callerTexts(json: string | undefined): CallerTexts {
   const long: string[] = [];
@@ -81,10 +88,6 @@ function markRuns(text: string, others: readonly string[], isShared: Uint8Array)
   }
 }
 
-const FACTOR = 0x01000193;
-/** `FACTOR` to the power of `RUN`, in 32 bits. */
-const OLDEST = Array(RUN).fill(FACTOR).reduce(Math.imul, 1);
-
 /** Calls `visit` with a hash of every `RUN` characters in a row. Each hash is computed from the one before. */
 function eachRun(text: string, visit: (hash: number, at: number) => void): void {
   let hash = 0;
@@ -95,9 +98,6 @@ function eachRun(text: string, visit: (hash: number, at: number) => void): void 
   }
 }
 
-/** `&#x2b;`; `&#43;`; `&plus;`; `%2b%20`; `\u002b`; `\/` and `\n` */
-const ESCAPED =
-  /&#x0*([\da-f]{1,6});?|&#0*(\d{1,7});?|&(\w{2,6});|((?:%[\da-f]{2})+)|\\u([\da-f]{4})|\\(["'/\\bfnrt])/gi;
 const NAMED: Readonly<Record<string, string>> = {
   amp: '&',
   lt: '<',

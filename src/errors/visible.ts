@@ -7,6 +7,16 @@ import { APIAbortError, APIConnectionError, APITimeoutError } from './connection
 import { StreamTruncatedError } from './stream.js';
 import { RequestValidationError, ResponseValidationError } from './validation.js';
 
+const MAX_CAUSES = 5;
+/** Statuses about the request of the visitor, whose messages are for them, or about the load of the service. */
+const OF_REQUEST = [400, 404, 409, 413, 422, 429, 503];
+/** Statuses about the server's key or account. */
+const OF_ACCOUNT = [401, 402, 403, 407];
+const OF_SERVER = /auth|permission|forbidden|api_?key|billing|quota|credit|account|internal|server_error/i;
+/** The Context API's credential is the visitor's own session. */
+const SESSION_EXPIRED = { message: 'Your session has expired. Sign in again.', code: 'session_expired' };
+const NOT_ALLOWED = { message: 'You have no access to this conversation.', code: 'permission_denied' };
+
 /**
  * Creates the `Response` that your server sends to its page when a call fails before the stream begins. On the page,
  * `readChatCompletionStream(response)` throws it as a typed error again, with `type`, `code`, `param` and `retryAfter`.
@@ -108,14 +118,6 @@ function ownError(thrown: unknown): unknown {
   return error;
 }
 
-const MAX_CAUSES = 5;
-
-/** Statuses about the request of the visitor, whose messages are for them, or about the load of the service. */
-const OF_REQUEST = [400, 404, 409, 413, 422, 429, 503];
-/** Statuses about the server's key or account. */
-const OF_ACCOUNT = [401, 402, 403, 407];
-const OF_SERVER = /auth|permission|forbidden|api_?key|billing|quota|credit|account|internal|server_error/i;
-
 function ofService(error: APIError): VisibleError {
   const { status, type, param, code, retryAfter } = error;
   if (error.area === 'context' && status === 401) return { status, body: SESSION_EXPIRED };
@@ -150,10 +152,6 @@ function defaultMessage(status: number): string {
     (status < 500 ? 'The service rejected the request.' : 'The service sent no usable response.')
   );
 }
-
-/** The Context API's credential is the visitor's own session. */
-const SESSION_EXPIRED = { message: 'Your session has expired. Sign in again.', code: 'session_expired' };
-const NOT_ALLOWED = { message: 'You have no access to this conversation.', code: 'permission_denied' };
 
 const DEFAULT_MESSAGES: Readonly<Record<number, string>> = {
   429: 'Too many requests.',

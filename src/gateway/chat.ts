@@ -15,6 +15,8 @@ import { tidyCompletion } from '../wire/tidy.js';
 
 /** A completion whose reply is JSON: `parsed` is what the schema made of it. */
 export type ParsedChatCompletion<T, Completion = ChatCompletion> = Completion & { parsed: T };
+/** The fence that many models put around JSON. */
+const FENCE = /^\s*```[^\n{[]{0,40}([\s\S]*)```\s*$/;
 
 /** `gateway.chat` */
 export class Chat<Types extends ExtendedTypes = CompletionTypes> {
@@ -133,9 +135,6 @@ function endpointOf<Types extends ExtendedTypes>({ params: accepts }: Completion
 function tidyOf({ isExtended }: { isExtended: boolean }): (completion: unknown) => void {
   return (completion) => tidyCompletion(completion, !isExtended);
 }
-
-/** The fence that many models put around JSON. */
-const FENCE = /^\s*```[^\n{[]{0,40}([\s\S]*)```\s*$/;
 
 /** The reply of the first choice, which must be JSON. @throws {ResponseValidationError} when it is not */
 function parsedReply(completion: unknown): unknown {

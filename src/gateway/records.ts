@@ -20,6 +20,12 @@ const openResponseSchema = /* @__PURE__ */ z.custom<unknown>(
   isRecordOrList,
   'expected an array, or an object whose id and name are strings',
 );
+const RECORD: ResponseSpec<unknown, unknown> = {
+  schema: openResponseSchema,
+  unwrap: recordIn,
+  undocumented: true,
+};
+const RECORDS: ResponseSpec<unknown, unknown> = { ...RECORD, unwrap: listIn };
 
 /** One undocumented record. `T` is the type of the caller's schema, or the method's default. */
 export function record<T>(): ResponseSpec<unknown, T> {
@@ -30,13 +36,6 @@ export function record<T>(): ResponseSpec<unknown, T> {
 export function records<T>(): ResponseSpec<unknown, T> {
   return RECORDS as ResponseSpec<unknown, T>;
 }
-
-const RECORD: ResponseSpec<unknown, unknown> = {
-  schema: openResponseSchema,
-  unwrap: recordIn,
-  undocumented: true,
-};
-const RECORDS: ResponseSpec<unknown, unknown> = { ...RECORD, unwrap: listIn };
 
 /** In an optional field, `null` counts as absent. */
 function recordIn(body: unknown): unknown {

@@ -38,6 +38,8 @@ export interface UsageParams {
   end_date?: string | Date | undefined;
 }
 
+const USAGE = { schema: usageReportSchema, unwrap: (report: UsageReport) => report };
+
 /** `/v1/usage` */
 export class Usage extends Resource {
   /**
@@ -64,7 +66,6 @@ export class Usage extends Resource {
   }
 }
 
-const USAGE = { schema: usageReportSchema, unwrap: (report: UsageReport) => report };
 /** `dayOf` checks the dates. */
 const periodSchema = z.strictObject({ start_date: z.optional(z.unknown()), end_date: z.optional(z.unknown()) });
 

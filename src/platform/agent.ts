@@ -31,6 +31,11 @@ export interface Controller {
 
 /** Headers by lower-case name. A repeated header is an array. */
 export type ResponseFields = Readonly<Record<string, string | readonly string[]>>;
+/** Milliseconds for connecting to each address of a host. Node's 250 ms are too short for a slow handshake, as on mobile networks. */
+const ATTEMPT = 1_500;
+/** Where undici keeps the dispatcher of all requests: versions 6 to 8, and 8 and late versions of 7. */
+const LEGACY = Symbol.for('undici.globalDispatcher.1');
+const CURRENT = Symbol.for('undici.globalDispatcher.2');
 
 /**
  * Opens our own pool. `connecting` holds the sockets that are still connecting, which undici does not close.
@@ -56,9 +61,6 @@ export function createAgent(connecting: Set<Socket>): Agent {
   return new Pool({ __proto__: null, headersTimeout: 0, bodyTimeout: 0, connect } as object) as Agent;
 }
 
-/** Milliseconds for connecting to each address of a host. Node's 250 ms are too short for a slow handshake, as on mobile networks. */
-const ATTEMPT = 1_500;
-
 /**
  * undici is CommonJS, which breaks in many ES module bundles. So bundlers must not see this: it is looked up at run time,
  * beside this file or the bundle. File tracers (@vercel/nft) know `module.createRequire`, under this name.
@@ -69,10 +71,6 @@ function loadUndici(): [{ version: string }, typeof AgentClass, typeof buildConn
   const load = module.createRequire(import.meta.url ?? __filename); // a bundle in CommonJS has no `import.meta`
   return [load('undici/package.json'), load('undici/lib/dispatcher/agent.js'), load('undici/lib/core/connect.js')];
 }
-
-/** Where undici keeps the dispatcher of all requests: versions 6 to 8, and 8 and late versions of 7. */
-const LEGACY = Symbol.for('undici.globalDispatcher.1');
-const CURRENT = Symbol.for('undici.globalDispatcher.2');
 
 /**
  * The dispatcher that the app or Node has set for all requests, such as a proxy. `'fetch'` if it may be from a version that

@@ -6,6 +6,7 @@ const VERSION = '0.1.0';
 
 /** What only servers have that may also have what workers of pages have. Of them, `WebSocketPair` is workerd's. */
 const SERVERS = ['Deno', 'Bun', 'WebSocketPair', 'EdgeRuntime'];
+const LOG = 'CONTEXT_GATEWAY_LOG';
 
 /** Whether users can read this program and its secrets: true for a page and its workers, false for servers. */
 export function isBrowser(): boolean {
@@ -32,8 +33,6 @@ export function readEnvironment(name: string): string | undefined {
     return undefined; // Deno without permission
   }
 }
-
-const LOG = 'CONTEXT_GATEWAY_LOG';
 
 /**
  * What prints to standard error if the environment asks for it, so that the output of a program stays its own.

@@ -23,6 +23,10 @@ export interface FetchRules extends Pick<FailedRequest, 'meaningOf' | 'sendsOnce
   explain?(error: unknown, request: OutgoingRequest): string | undefined;
 }
 
+const READ_ALREADY =
+  'No usable response: the body of the Response that the given fetch returned was read already, for example by a cache or a log. Read response.clone() there, and return the response itself.';
+const READING: Progress = { phase: 'body', sent: 'yes' };
+
 /** Sends through `fetch`: the user's, or the global one at the time of each call. */
 export function fetchEngine(given: Fetch | undefined, rules: FetchRules): Engine {
   // Called as a plain function, because browsers reject a `fetch` that is called as a method.
@@ -87,9 +91,6 @@ function isResponse(value: unknown): value is FetchResponse {
   const response = value as FetchResponse | null | undefined;
   return typeof response?.status === 'number' && response.status >= 200 && typeof response.headers?.get === 'function';
 }
-
-const READ_ALREADY =
-  'No usable response: the body of the Response that the given fetch returned was read already, for example by a cache or a log. Read response.clone() there, and return the response itself.';
 
 /** A given `fetch` may return the same response twice, or one that was already read. */
 function readerOf(response: FetchResponse, request: FailedRequest): BodyReader | undefined {
@@ -166,8 +167,6 @@ function knows(name: 'redirect' | 'cache', value: string): boolean {
   }
   return isKnown;
 }
-
-const READING: Progress = { phase: 'body', sent: 'yes' };
 
 /** The reader of a web stream, or a substitute. */
 export type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'cancel'>;

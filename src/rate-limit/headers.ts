@@ -2,6 +2,16 @@ import type { HeaderSource, RateLimit } from '../base/response-info.js';
 import type { Redactor } from '../errors/redactor.js';
 import { MAX_WINDOW } from './rate-window.js';
 
+/** The three date formats of HTTP. `Date.parse` would accept many others. */
+const HTTP_DATE =
+  /^[A-Z][a-z]{2,8},? (\d\d[ -][A-Z][a-z]{2}[ -](\d\d|\d{4}) [\d:]{8} GMT|[A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4})$/;
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const DURATION = /^(?:\d+(?:\.\d+)?(?:ms|[dhms]))+$/;
+const PART = /([\d.]+)(ms|[dhms])/g;
+const ISO_TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)$/;
+/** The last time of a `Date`. */
+const MAX_TIME = 8.64e15;
+
 /**
  * Parses the three headers. Returns `undefined` if all are absent. `now` is the service's clock.
  */
@@ -64,10 +74,6 @@ function valuesOf(header = ''): string[] {
   return header.match(/ *(?:[A-Z][a-z]+, )?[^,]+/g)?.map((value) => value.trim()) ?? [];
 }
 
-/** The three date formats of HTTP. `Date.parse` would accept many others. */
-const HTTP_DATE =
-  /^[A-Z][a-z]{2,8},? (\d\d[ -][A-Z][a-z]{2}[ -](\d\d|\d{4}) [\d:]{8} GMT|[A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4})$/;
-
 function parseHttpDate(value: string): number | undefined {
   if (!HTTP_DATE.test(value)) return undefined;
   const time = Date.parse(value.endsWith('GMT') ? value : `${value} GMT`);
@@ -81,11 +87,6 @@ function parseHttpDate(value: string): number | undefined {
 export function serverTime(headers: HeaderSource, wallClock: number): number {
   return parseHttpDate(headers.get('date') ?? '') ?? wallClock;
 }
-
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-const DURATION = /^(?:\d+(?:\.\d+)?(?:ms|[dhms]))+$/;
-const PART = /([\d.]+)(ms|[dhms])/g;
-const ISO_TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)$/;
 
 /**
  * The time that a wait ends, in milliseconds since 1970: after so many seconds (`2.5`) or a duration (`1m30s`), or at a time, as
@@ -112,6 +113,3 @@ function isOfKnownUnit(text = ''): boolean {
   if (Number.isNaN(reset)) return true;
   return reset < 1e6 || (reset >= 1e9 && reset < 1e11) || (reset >= 1e12 && reset < 1e14);
 }
-
-/** The last time of a `Date`. */
-const MAX_TIME = 8.64e15;

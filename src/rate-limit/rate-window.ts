@@ -9,6 +9,8 @@ const FIRST_BACKOFF = 500;
 const MAX_BACKOFF = 8_000;
 /** Resets and dates are in whole seconds, so the reported ends of one window differ by up to this (ms). */
 const MAX_SCATTER = 1_500;
+/** Requests in the first second after a block. The number doubles each second. */
+const FIRST_SECOND = 15;
 
 /**
  * What is known about one rate limit, and how many requests may be sent now. Has no timers: callers pass the time, by a
@@ -115,9 +117,6 @@ export class RateWindow {
     this.isEstimate = true;
   }
 }
-
-/** Requests in the first second after a block. The number doubles each second. */
-const FIRST_SECOND = 15;
 
 /**
  * After a block, requests start one by one, and then faster and faster. If requests were accepted during the block, as

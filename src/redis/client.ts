@@ -28,6 +28,8 @@ export type RedisClient = IoredisLike | NodeRedisLike | GlideLike;
 
 /** Runs a script with its keys and arguments. */
 export type Run = (keys: string[], args: string[]) => Promise<unknown>;
+/** The words of Redis, and of GLIDE. */
+const UNKNOWN_SCRIPT = /^NOSCRIPT|NoScriptError/;
 
 /** Runs `script` by its hash, or in full if the server does not know it, such as after a restart. */
 export function runnerOf(client: RedisClient, script: string): Run {
@@ -43,9 +45,6 @@ export function runnerOf(client: RedisClient, script: string): Run {
     }
   };
 }
-
-/** The words of Redis, and of GLIDE. */
-const UNKNOWN_SCRIPT = /^NOSCRIPT|NoScriptError/;
 
 /** Runs a script: with `eval` in full, with `evalsha` by its hash. */
 type Evaluate = (command: 'eval' | 'evalsha', script: string, keys: string[], args: string[]) => Promise<unknown>;

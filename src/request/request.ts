@@ -58,6 +58,7 @@ const MAX_ID_LENGTH = 1_024;
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f]/;
 /** One or two dots, also encoded. URL parsers resolve these as relative paths. */
 const DOT_SEGMENT = /^(\.|%2e){1,2}$/i;
+const PLAIN_PATH = /^(?:\/[\w-]+)+$/;
 
 /** Checks the arguments and serialises them once, so that later changes by the caller do not affect a retry. */
 export function prepare(endpoint: Endpoint, base: Base, headers: Record<string, string>): PreparedRequest {
@@ -157,8 +158,6 @@ function encodeQuery(query: object | undefined): string {
   }
   return parts.length === 0 ? '' : `?${parts.join('&')}`;
 }
-
-const PLAIN_PATH = /^(?:\/[\w-]+)+$/;
 
 /** Makes sure that the credential is sent only to the configured origin and exactly this path. */
 function assertOrigin(base: Base, path: string): void {

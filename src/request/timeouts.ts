@@ -27,6 +27,8 @@ type Cancellable = Pick<Exchange, 'cancel' | 'progress'>;
 
 /** Stops the work that a call waits for. Called at most once. */
 type Stop = (error: ContextGatewayError) => void;
+const UNSENT: Progress = { phase: 'connect', sent: 'no' };
+const STREAMING: Progress = { phase: 'stream', sent: 'yes' };
 
 /**
  * The owner of all timers of a call and of its listener on the caller's signal, from its start to the last byte of
@@ -207,9 +209,6 @@ function idleMessage(times: number, ms: number): string {
     'Read it to its end or call close(). In a loop over the stream, call finalCompletion() where you await it.'
   );
 }
-
-const UNSENT: Progress = { phase: 'connect', sent: 'no' };
-const STREAMING: Progress = { phase: 'stream', sent: 'yes' };
 
 /** Fires after `ms` without being fed. Feeding only stores the time; the timer checks it when it fires. */
 class Watchdog {

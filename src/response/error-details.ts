@@ -11,6 +11,14 @@ import type { ServiceResponse } from './service-response.js';
 
 /** Maximum characters quoted from a page. */
 const MAX_EXCERPT = 256;
+/** Where proxies and frameworks put the message of an error, the most usual first. */
+const PLACES = ['message', 'Message', 'detail', 'title', 'errors', 'error', 'msg'];
+/** How deep they put it: `{ errors: [{ message }] }`. */
+const DEEPEST = 4;
+/** What every platform has decoded, and what is no encoding. */
+const DECODED = /^(?:x-gzip|gzip|deflate|identity|none|utf-?8)$/i;
+/** Control characters that no text has. */
+const CONTROL = /[\0-\x08]/;
 
 /**
  * The error that a response reports, also inside a success. `leastWait` is the shortest wait before a retry, if the body
@@ -104,11 +112,6 @@ function errorObject(body: unknown, quote: (text: string) => string): ErrorObjec
   return { message: textOf('message'), type: textOf('type'), code: textOf('code'), param: textOf('param'), retryAfter };
 }
 
-/** Where proxies and frameworks put the message of an error, the most usual first. */
-const PLACES = ['message', 'Message', 'detail', 'title', 'errors', 'error', 'msg'];
-/** How deep they put it: `{ errors: [{ message }] }`. */
-const DEEPEST = 4;
-
 /** The message of an error in another form than the documented ones. */
 function messageIn(body: unknown, redactor: Redactor, depth = 0): string | undefined {
   if (depth > 0 && typeof body === 'string') return body.trim() === '' ? undefined : redactor.quote(body);
@@ -141,11 +144,6 @@ export function stillEncoded(text: string, headers: HeaderSource): string | unde
   if (!CONTROL.test(start) && unreadable < start.length / 10) return undefined;
   return `The response is encoded as ${encoding}, which this platform cannot read. Let the service or the proxy send gzip, or what the request's accept-encoding names.`;
 }
-
-/** What every platform has decoded, and what is no encoding. */
-const DECODED = /^(?:x-gzip|gzip|deflate|identity|none|utf-?8)$/i;
-/** Control characters that no text has. */
-const CONTROL = /[\0-\x08]/;
 
 /** A 404 that is not the service's own error: `baseURL` is probably wrong. */
 function wrongPath(address: string | undefined): string | undefined {

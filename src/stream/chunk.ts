@@ -47,6 +47,9 @@ interface Place {
   isWhole: boolean;
 }
 
+const FOREIGN =
+  'None of the events is a chat.completion.chunk. For a service with another form, pass completions: { ...documented, decodeChunk }.';
+
 /** Turns the events of one stream into validated chunks. */
 export class EventChunks<Types extends ExtendedTypes> implements ChunkSource<Types['chunk']> {
   readonly #events = new EventReader();
@@ -136,9 +139,6 @@ export class EventChunks<Types extends ExtendedTypes> implements ChunkSource<Typ
     return chunk;
   }
 }
-
-const FOREIGN =
-  'None of the events is a chat.completion.chunk. For a service with another form, pass completions: { ...documented, decodeChunk }.';
 
 function parsed({ event = 'message', data }: ServerSentEvent, isLast: boolean): Record<string, unknown> | undefined {
   const value = tryJson(data);

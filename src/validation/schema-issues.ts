@@ -8,6 +8,8 @@ import { conversationText } from './fields.js';
 /** The schema of an argument, a response or an option. */
 export type Schema<T> = ZodMiniType<T>;
 export type AnySchema = ZodMiniType;
+const ID = /(?:^|_)id$|Id$/;
+const ROUNDED = /^created$|tokens$/i;
 
 /** Returns the issues of a value, at most as many as an error keeps, or `undefined` if it is valid. */
 export function findIssues(schema: AnySchema, value: unknown): ValidationIssue[] | undefined {
@@ -77,9 +79,6 @@ function converted(schema: core.$ZodType, name: string, value: unknown): unknown
   if (typeof number !== 'number' || number < 0 || !ROUNDED.test(name)) return number;
   return name === 'created' ? Math.floor(number) : Math.min(Math.floor(number), Number.MAX_SAFE_INTEGER);
 }
-
-const ID = /(?:^|_)id$|Id$/;
-const ROUNDED = /^created$|tokens$/i;
 
 /** Whether a field may be absent, and may not be `null`. */
 function isOptional(schema: core.$ZodType): boolean {

@@ -92,6 +92,10 @@ export const chatMessageSchema = exact<ChatMessage>()(
 );
 
 /** The replies of a completion, with this form of messages. */
+
+/** A stream with more choices than this is treated as malformed. */
+const MAX_CHOICES = 1_024;
+
 /* @__NO_SIDE_EFFECTS__ */
 export function choicesOf<Message extends z.ZodMiniType>(message: Message) {
   return z.array(wireObject({ index: count, message, finish_reason: openEnum<'stop' | 'length'>() }));
@@ -111,9 +115,6 @@ export function completionOf<Message extends z.ZodMiniType>(message: Message) {
 }
 
 export const chatCompletionSchema = exact<ChatCompletion>()(completionOf(chatMessageSchema));
-
-/** A stream with more choices than this is treated as malformed. */
-const MAX_CHOICES = 1_024;
 
 /** A chunk whose deltas may also have these fields. */
 /* @__NO_SIDE_EFFECTS__ */

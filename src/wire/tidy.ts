@@ -2,6 +2,7 @@ import { isObject } from '../base/objects.js';
 
 /** Reasons for which a reply ends that may have no text. One that ends for others, such as tool calls, is no text. */
 const WITHOUT_TEXT: readonly unknown[] = ['stop', 'length', 'content_filter'];
+const TEXT_TYPES: readonly unknown[] = ['text', 'output_text'];
 
 /** Gives a completion the documented form where services differ: it was paid for. `isText`: a reply has a text, never `null`. */
 export function tidyCompletion(completion: unknown, isText: boolean): void {
@@ -34,5 +35,3 @@ function textOf(parts: readonly unknown[]): string | undefined {
   });
   return texts.includes(undefined) ? undefined : texts.join('');
 }
-
-const TEXT_TYPES: readonly unknown[] = ['text', 'output_text'];

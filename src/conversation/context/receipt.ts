@@ -5,6 +5,9 @@ import { entriesOf, listOf, textsOf } from '../prompt/entries.js';
 import { normalise } from '../search/words.js';
 import { differences } from './same-words.js';
 
+/** The state is saved with each turn, so the oldest go. */
+const MOST_LOST = 500;
+
 /** Whether an entry is valid until it is revoked. Goals and plans are not. */
 function isBinding({ section }: SummaryEntry): boolean {
   return section === 'decisions' || section === 'requirements' || section === 'definitions';
@@ -50,9 +53,6 @@ export function lostWith(
   const candidates = [...lost, ...binding.map((entry) => ({ ...entry, until: before?.version ?? 0 }))];
   return differences(candidates, entriesOf(after))[0].slice(-MOST_LOST);
 }
-
-/** The state is saved with each turn, so the oldest go. */
-const MOST_LOST = 500;
 
 /** Forgets the statements that stand, word for word, in messages which were excluded or replaced. */
 export function forgetMessages(lost: readonly LostEntry[], messages: readonly { content: string }[]): LostEntry[] {

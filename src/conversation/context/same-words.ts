@@ -2,6 +2,18 @@ import type { SummaryEntry } from '../model.js';
 import { compare } from '../prompt/entries.js';
 import { normalise } from '../search/words.js';
 
+/** Characters of a text that is no statement any more. It is compared as it is. */
+const LONG = 4_000;
+/** Not the A of "plan A", which has a capital within a sentence. */
+const ARTICLES = /(?<![\p{L}\p{M}\p{N}])(?:(?:an?|the)|(?<=^|[.!?] )(?:An?|The))(?= [\p{L}\p{N}])/gu;
+/** Begins only where a word does: otherwise, a long word would be read again from each of its letters. */
+const LIST =
+  /(?<![\p{L}\p{M}\p{N}+#-])[\p{L}\p{N}][\p{L}\p{M}\p{N}+#-]*(?:(?:, (?:and |or )?| and | or )[\p{L}\p{N}][\p{L}\p{M}\p{N}+#-]*)+/gu;
+/** Letters of an English word. The expressions below take quadratic time. */
+const LONGEST = 40;
+/** "https" is no form of "http": a word has a vowel. */
+const IS_WORD = /^(?=.*[aeiouy])[a-z]{2,}$/;
+
 /**
  * The entries of each of two lists that the other does not state: none of its entries has the same words. Case, punctuation,
  * articles, English inflection and the order of a list make no difference.
@@ -33,11 +45,6 @@ function wordsOf({ term, text }: SummaryEntry, forms: WordForms): string[] {
   return words;
 }
 
-/** Characters of a text that is no statement any more. It is compared as it is. */
-const LONG = 4_000;
-/** Not the A of "plan A", which has a capital within a sentence. */
-const ARTICLES = /(?<![\p{L}\p{M}\p{N}])(?:(?:an?|the)|(?<=^|[.!?] )(?:An?|The))(?= [\p{L}\p{N}])/gu;
-
 /** "Redis, Kafka and Postgres" is "Kafka, Postgres and Redis". Two words with a comma between them are no list. */
 function inOrder(list: string): string {
   if (/^[^ ]+, [^ ]+$/.test(list)) return list;
@@ -46,10 +53,6 @@ function inOrder(list: string): string {
   const sorted = items.filter((_, at) => at % 2 === 0).sort((a, b) => compare(a.toLowerCase(), b.toLowerCase()));
   return items.map((item, at) => (at % 2 === 0 ? sorted[at / 2] : item)).join('');
 }
-
-/** Begins only where a word does: otherwise, a long word would be read again from each of its letters. */
-const LIST =
-  /(?<![\p{L}\p{M}\p{N}+#-])[\p{L}\p{N}][\p{L}\p{M}\p{N}+#-]*(?:(?:, (?:and |or )?| and | or )[\p{L}\p{N}][\p{L}\p{M}\p{N}+#-]*)+/gu;
 
 /** English words that are forms of each other, directly or by another word: need, needs, needed, needing. */
 class WordForms {
@@ -84,8 +87,6 @@ function basesOf(word: string): string[] {
   });
 }
 
-/** Letters of an English word. The expressions below take quadratic time. */
-const LONGEST = 40;
 /** The endings of English nouns and verbs, and what they stand for. */
 const ENDINGS: readonly (readonly [RegExp, string])[] = [
   [/(?<!s)s$/, ''],
@@ -95,5 +96,3 @@ const ENDINGS: readonly (readonly [RegExp, string])[] = [
   [/(?<!e)ed$|ing$/, 'e'],
   [/([bdgklmnprtv])\1(?:ed|ing)$/, '$1'],
 ];
-/** "https" is no form of "http": a word has a vowel. */
-const IS_WORD = /^(?=.*[aeiouy])[a-z]{2,}$/;

@@ -1,3 +1,25 @@
+/** What an ASCII character may be a part of: nothing, a word or number, white space, or a run of one symbol. */
+const OTHER = 0;
+const WORD = 1;
+const SPACE = 2;
+const SYMBOL = 3;
+const VOWELS = Uint8Array.from({ length: 128 }, (_, code) => Number(/[aeiouy]/i.test(String.fromCharCode(code))));
+/**
+ * Runs of Latin letters and digits, runs of other letters, runs of one symbol, and white space. A single space is
+ * skipped, except before a digit, because it belongs to the next token.
+ */
+const PIECE =
+  /(?:[A-Za-z0-9\u00C0-\u024F\u1E00-\u1EFF]|[\u0300-\u036F])+|\s+(?=\d)|\s{2,}|[^\S ]|[\p{L}\p{M}]+|([!-/:-@[-`{-~])\1*|\S/uy;
+/** Most words: letters of one case, or digits. */
+const ONE_PART = /^(?:[A-Z]?[a-z]+|[A-Z]+|\d+)$/;
+/** The vocabulary knows English words best. */
+const ENGLISH_LETTER = 0.24;
+const FOREIGN_LETTER = 0.32;
+const ACCENT = 0.52;
+const ENGLISH = new Set(
+  "a and are be but can for have i if in is it not of on or that the this to was we with you your it's i'm".split(' '),
+);
+
 /**
  * Estimates the tokens of a text without a tokenizer, as the o200k encoding has them. For a text of one kind, such as prose
  * in any script, code or numbers, the estimate is at most 10 % too low, and usually too high. Text in capitals may have
@@ -33,18 +55,12 @@ export function estimate(text: string): number {
   return tokens;
 }
 
-/** What an ASCII character may be a part of: nothing, a word or number, white space, or a run of one symbol. */
-const OTHER = 0;
-const WORD = 1;
-const SPACE = 2;
-const SYMBOL = 3;
 const KINDS = Uint8Array.from({ length: 128 }, (_, code) => {
   const character = String.fromCharCode(code);
   if (/[A-Za-z0-9]/.test(character)) return WORD;
   if (/\s/.test(character)) return SPACE;
   return /[!-~]/.test(character) ? SYMBOL : OTHER;
 });
-const VOWELS = Uint8Array.from({ length: 128 }, (_, code) => Number(/[aeiouy]/i.test(String.fromCharCode(code))));
 
 /** The end of a piece of ASCII. Its start, if it contains other characters, which take a slower way. */
 function endOfPiece(text: string, start: number): number {
@@ -87,13 +103,6 @@ function wordCost(text: string, start: number, end: number, letterCost: number):
   }
   return lettersCost(end - start, most >= 6, letterCost);
 }
-
-/**
- * Runs of Latin letters and digits, runs of other letters, runs of one symbol, and white space. A single space is
- * skipped, except before a digit, because it belongs to the next token.
- */
-const PIECE =
-  /(?:[A-Za-z0-9\u00C0-\u024F\u1E00-\u1EFF]|[\u0300-\u036F])+|\s+(?=\d)|\s{2,}|[^\S ]|[\p{L}\p{M}]+|([!-/:-@[-`{-~])\1*|\S/uy;
 
 function cost(piece: string, letterCost: number): number {
   if (/^[A-Za-z0-9\u00C0-\u024F\u1E00-\u1EFF]/.test(piece)) return latinCost(piece, letterCost);
@@ -138,9 +147,6 @@ function latinCost(run: string, letterCost: number): number {
   return parts.reduce((tokens, part) => tokens + partCost(part, letterCost), 0);
 }
 
-/** Most words. */
-const ONE_PART = /^(?:[A-Z]?[a-z]+|[A-Z]+|\d+)$/;
-
 function partCost(part: string, letterCost: number): number {
   if (/\d/.test(part)) return Math.ceil(part.length / 3);
   return lettersCost(part.length, /[^aeiouy]{6}/i.test(part), letterCost);
@@ -151,11 +157,6 @@ function lettersCost(length: number, isRandom: boolean, letterCost: number): num
   return letterCost === ENGLISH_LETTER ? Math.ceil(length / 6) : Math.max(1, letterCost * length);
 }
 
-/** The vocabulary knows English words best. */
-const ENGLISH_LETTER = 0.24;
-const FOREIGN_LETTER = 0.32;
-const ACCENT = 0.52;
-
 /** Whether one of eight words is among the commonest of English. */
 function isEnglish(text: string): boolean {
   const some = text.length > 2_000 ? text.slice(0, 2_000) : text;
@@ -163,10 +164,6 @@ function isEnglish(text: string): boolean {
   const common = words.filter((word) => ENGLISH.has(word.toLowerCase())).length;
   return common * 8 >= words.length;
 }
-
-const ENGLISH = new Set(
-  "a and are be but can for have i if in is it not of on or that the this to was we with you your it's i'm".split(' '),
-);
 
 /** The tokens of a character: of a script that the vocabulary does not know, one for each byte of UTF-8. */
 function costOf(code: number): number {

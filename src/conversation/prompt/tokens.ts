@@ -14,6 +14,23 @@ interface Looked {
   isProse: boolean;
 }
 
+/** Tokens for the delimiters and the role of a message. */
+const TOKENS_PER_MESSAGE = 4;
+/**
+ * Safety factors. `measured`: for a kind of text that was measured, and for prose in Latin letters, for which tokenizers
+ * agree. `new`: for other kinds. `unknown`: for them before the first measured prompt.
+ */
+const SAFETY = { measured: 1.05, new: 1.12, unknown: 1.25 };
+/** Share of a prompt's tokens that must be of one kind to measure that kind. */
+const MOST_OF_A_PROMPT = 0.8;
+/** Share of a difference by which a factor falls. */
+const FALL = 0.2;
+/** Bytes of an entry of the cache beside its text, and the bound of all. */
+const ENTRY = 150;
+const MAX_BYTES = 10_000_000;
+/** What prose has little of: digits, symbols, and letters of other scripts. */
+const NOT_PROSE = /[^\p{Script=Latin}\p{M} .,;:!?'’"“”()\n-]/gu;
+
 /**
  * Counts tokens for one conversation: with the app's `countTokens`, or else with an estimate calibrated by reported
  * usage.
@@ -97,21 +114,6 @@ export function messageTokens(messages: readonly { content: string }[], count: (
   return messages.reduce((sum, { content }) => sum + count(content) + TOKENS_PER_MESSAGE, 0);
 }
 
-/** Tokens for the delimiters and the role of a message. */
-const TOKENS_PER_MESSAGE = 4;
-/**
- * Safety factors. `measured`: for a kind of text that was measured, and for prose in Latin letters, for which tokenizers
- * agree. `new`: for other kinds. `unknown`: for them before the first measured prompt.
- */
-const SAFETY = { measured: 1.05, new: 1.12, unknown: 1.25 };
-/** Share of a prompt's tokens that must be of one kind to measure that kind. */
-const MOST_OF_A_PROMPT = 0.8;
-/** Share of a difference by which a factor falls. */
-const FALL = 0.2;
-/** Bytes of an entry of the cache beside its text, and the bound of all. */
-const ENTRY = 150;
-const MAX_BYTES = 10_000_000;
-
 function clamp(factor: number): number {
   return Math.min(4, Math.max(0.5, factor));
 }
@@ -127,9 +129,6 @@ function kindOf(text: string): Omit<Looked, 'raw'> {
     some.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu)?.length ?? 0;
   return { kind: eastAsian * 2 >= foreign ? 'eastAsian' : 'other', isProse: false };
 }
-
-/** What prose has little of: digits, symbols, and letters of other scripts. */
-const NOT_PROSE = /[^\p{Script=Latin}\p{M} .,;:!?'’"“”()\n-]/gu;
 
 /**
  * With a wrong count, prompts would silently exceed the budget. Tokenizers throw for a text with a special token: once it

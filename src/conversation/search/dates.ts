@@ -1,6 +1,25 @@
 import { timeOf } from '../messages.js';
 import type { ConversationMessage } from '../model.js';
 
+/** Characters of the date in ISO 8601. */
+export const DATE = 10;
+const A_DAY = /^\d{4}-\d\d-\d\d$/;
+/** At the end of a time: -07:00, -0700, -07. */
+const OFFSET = /(?::\d\d[\d., ]*|GMT)([+-])(\d\d)(?::?(\d\d))?$/;
+const FORMATS = new Map<string, Intl.DateTimeFormat>();
+/** Formats that are kept. A zone may come from a user, who can write it in many ways. */
+const MOST_FORMATS = 100;
+/** How much a day counts in comparison with a word, and a month, a weekday or a year. */
+const DAY = 1.5;
+const PERIOD = 0.7;
+const BEFORE_MONTH = /^(?:in|im|en|of|since|during|last|this|seit|de|du)$/;
+const ISO_DATE = /(?<!\d)\d{4}-(\d\d)-(\d\d)(?!\d)/g;
+const EAST_ASIAN_DATE = /(\d{1,2}|[一二三四五六七八九十]{1,2})月(?:(\d{1,2}|[一二三四五六七八九十]{1,3})[日号])?/g;
+const EAST_ASIAN_WEEKDAY = /(?<=星期|周|礼拜)[一二三四五六日天]|[日月火水木金土](?=曜)/g;
+/** The signs of the weekdays, from Sunday: those of Chinese, then another for its Sunday and those of Japanese. */
+const SIGNS = '日一二三四五六天月火水木金土';
+const YESTERDAY = /\byesterday\b|\bgestern\b|\bayer\b|昨天|昨日/;
+
 /** The terms by which a message is found by its date. */
 export function dateTerms(time: string): string[] {
   const date = dayOf(time);
@@ -35,9 +54,6 @@ export function dayOf(time: string): Date {
   return new Date(time.slice(0, DATE));
 }
 
-/** Characters of the date in ISO 8601. */
-export const DATE = 10;
-
 /**
  * When a message was written, as the user's clock showed it: ISO 8601 with the offset of `timeZone`, or else with that of
  * its `createdAt`. A day without a time is that day everywhere.
@@ -49,8 +65,6 @@ export function localTimeOf(message: Pick<ConversationMessage, 'createdAt'>, tim
   if (timeZone !== undefined) return A_DAY.test(String(createdAt)) ? time : localTime(time, timeZone);
   return typeof createdAt === 'string' ? withOffset(time, OFFSET.exec(createdAt)) : time;
 }
-
-const A_DAY = /^\d{4}-\d\d-\d\d$/;
 
 /** A time in UTC as clocks in a time zone show it. */
 export function localTime(time: string, timeZone: string | undefined): string {
@@ -65,9 +79,6 @@ function withOffset(time: string, offset: RegExpExecArray | null): string {
   return Number.isNaN(local.getTime()) ? time : local.toISOString().replace('Z', `${sign}${hours}:${minutes}`);
 }
 
-/** At the end of a time: -07:00, -0700, -07. */
-const OFFSET = /(?::\d\d[\d., ]*|GMT)([+-])(\d\d)(?::?(\d\d))?$/;
-
 /** Creating one takes longer than an index of a thousand messages. @throws {RangeError} if there is no such zone */
 export function formatOf(timeZone: string): Intl.DateTimeFormat {
   const known = FORMATS.get(timeZone);
@@ -77,10 +88,6 @@ export function formatOf(timeZone: string): Intl.DateTimeFormat {
   FORMATS.set(timeZone, format);
   return format;
 }
-
-const FORMATS = new Map<string, Intl.DateTimeFormat>();
-/** A zone may come from a user, who can write it in many ways. */
-const MOST_FORMATS = 100;
 
 /** The terms of the dates that a text names, with their weights. `now` is what "yesterday" and "last Monday" refer to. */
 export function datesIn(text: string, now: string): Map<string, number> {
@@ -110,18 +117,6 @@ export function datesIn(text: string, now: string): Map<string, number> {
   if (YESTERDAY.test(normal)) terms.set(dayBefore(now, 1), DAY);
   return terms;
 }
-
-/** How much a day counts in comparison with a word, and a month, a weekday or a year. */
-const DAY = 1.5;
-const PERIOD = 0.7;
-
-const BEFORE_MONTH = /^(?:in|im|en|of|since|during|last|this|seit|de|du)$/;
-const ISO_DATE = /(?<!\d)\d{4}-(\d\d)-(\d\d)(?!\d)/g;
-const EAST_ASIAN_DATE = /(\d{1,2}|[一二三四五六七八九十]{1,2})月(?:(\d{1,2}|[一二三四五六七八九十]{1,3})[日号])?/g;
-const EAST_ASIAN_WEEKDAY = /(?<=星期|周|礼拜)[一二三四五六日天]|[日月火水木金土](?=曜)/g;
-/** The signs of the weekdays, from Sunday: those of Chinese, then another for its Sunday and those of Japanese. */
-const SIGNS = '日一二三四五六天月火水木金土';
-const YESTERDAY = /\byesterday\b|\bgestern\b|\bayer\b|昨天|昨日/;
 
 function isDay(word: string | undefined): boolean {
   return word !== undefined && /^\d{1,2}$/.test(word) && Number(word) >= 1 && Number(word) <= 31;

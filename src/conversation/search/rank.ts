@@ -27,6 +27,30 @@ export interface Ranking {
   coverage: number;
 }
 
+/** A query with so many words, or fewer, says little. */
+const FEW = 2;
+/** The usual constants of BM25. A term counts once in a passage: how often it occurs made no difference. */
+const K1 = 1.2;
+const B = 0.75;
+/** Weights of the words in the passages next to this one, and in those one further away. */
+const BESIDE = 0.5;
+const NEXT_BUT_ONE = 0.25;
+/** Weight of the score of the block of passages around this one. The blocks next to it count half. */
+const SURROUNDINGS = 0.5;
+const BLOCK = 16;
+/** The constant of BM25 for blocks, in which a term occurs more often. */
+const K_BLOCK = 4;
+/** How much a word counts that only begins like one of the query. */
+const ALIKE = 0.5;
+/** Passages on both sides that count for one. */
+const MARGIN = 2;
+/** Weight of the words in the two user messages before, if the query says little. */
+const PREVIOUS = 0.2;
+/** What they count together at most, as a share of what the words of the query count. */
+const PREVIOUS_AT_MOST = 0.5;
+/** Maximum number of terms to look for. */
+const MAX_TERMS = 48;
+
 /**
  * Ranks messages for a query. The score of a message comes from its own words (BM25), and less from those of the messages
  * around it, because an answer often does not name its subject. The passages of a long message are ranked one by one. Nothing if
@@ -71,8 +95,6 @@ export function* rankMessages(messages: Loaded, query: Query): InSlices<Ranking>
 export function mayNeedPrevious(asked: ReadonlySet<string>): boolean {
   return asked.size <= FEW;
 }
-
-const FEW = 2;
 
 /** The different words of texts: of a pasted document, only the longest, which few messages have. */
 export function wordsOfQuery(texts: readonly string[]): ReadonlySet<string> {
@@ -173,25 +195,3 @@ function at(numbers: Float64Array, i: number): number {
 function add(numbers: Float64Array, i: number, value: number): void {
   numbers[i] = at(numbers, i) + value;
 }
-
-/** The usual constants of BM25. A term counts once in a passage: how often it occurs made no difference. */
-const K1 = 1.2;
-const B = 0.75;
-/** Weights of the words in the passages next to this one, and in those one further away. */
-const BESIDE = 0.5;
-const NEXT_BUT_ONE = 0.25;
-/** Weight of the score of the block of passages around this one. The blocks next to it count half. */
-const SURROUNDINGS = 0.5;
-const BLOCK = 16;
-/** The constant of BM25 for blocks, in which a term occurs more often. */
-const K_BLOCK = 4;
-/** How much a word counts that only begins like one of the query. */
-const ALIKE = 0.5;
-/** Passages on both sides that count for one. */
-const MARGIN = 2;
-/** Weight of the words in the two user messages before, if the query says little. */
-const PREVIOUS = 0.2;
-/** What they count together at most, as a share of what the words of the query count. */
-const PREVIOUS_AT_MOST = 0.5;
-/** Maximum number of terms to look for. */
-const MAX_TERMS = 48;

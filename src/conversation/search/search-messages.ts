@@ -13,6 +13,11 @@ export interface Found {
   coverage: number;
 }
 
+/** Characters up to which a message may say nothing. */
+const SHORT = 40;
+/** A word is common if more than one message of so many has it. */
+const COMMON = 20;
+
 /**
  * Finds the messages that a prompt may need for a query: those that share its words, names or dates, and those beside them.
  */
@@ -65,8 +70,3 @@ function withoutFillers(found: readonly FoundMessage[]): FoundMessage[] {
     return words === undefined || [...words].some((word) => (counts.get(word) ?? 0) <= most);
   });
 }
-
-/** Characters up to which a message may say nothing. */
-const SHORT = 40;
-/** A word is common if more than one message of so many has it. */
-const COMMON = 20;

@@ -24,6 +24,17 @@ interface SearchParts {
   runtime: Runtime;
 }
 
+/** Among so many messages before the input, the user's are looked for. */
+const RECENT = 200;
+/** Messages that a search returns for a prompt. */
+export const MAX_HITS = 1000;
+/** Lost statements that a prompt repeats. */
+const MAX_LOST = 5;
+/** Milliseconds for the app's own search. */
+const SEARCH_TIMEOUT = 2_000;
+/** The usual constant of reciprocal rank fusion. */
+const RANK_CONSTANT = 60;
+
 /** Searches the messages and the lost statements: by words, and with the app's own search. */
 export class Searcher {
   constructor(
@@ -139,15 +150,6 @@ function says(content: string, statement: string): boolean {
   return content.toLowerCase().includes(longest) && normalise(content).includes(normalise(statement));
 }
 
-/** Among so many messages before the input, the user's are looked for. */
-const RECENT = 200;
-/** Messages that a search returns for a prompt. */
-export const MAX_HITS = 1000;
-/** Lost statements that a prompt repeats. */
-const MAX_LOST = 5;
-/** Milliseconds for the app's own search. */
-const SEARCH_TIMEOUT = 2_000;
-
 function tooLate(ms: number): Error {
   return new ContextGatewayError(`The option search took longer than ${ms} ms.`);
 }
@@ -165,6 +167,3 @@ export function askedAt(input: readonly ConversationMessage[]): string | undefin
 function questionIn(input: readonly ConversationMessage[]): ConversationMessage | undefined {
   return input.findLast(({ role }) => role === 'user') ?? input.at(-1);
 }
-
-/** The usual constant of reciprocal rank fusion. */
-const RANK_CONSTANT = 60;

@@ -1,3 +1,34 @@
+const NOT_ASCII = /[^\p{ASCII}]/u;
+const ASCII_WORDS = /[a-z0-9]+/g;
+const WORDS = /[\p{L}\p{M}\p{N}]+/gu;
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+/** Letters of an unknown word by which it is looked for. */
+export const BEGINNING = 5;
+/** A longer number or key is cut to so many characters: an index of a database takes no words of any length. */
+const LONGEST = 40;
+/** The accents of Latin, Greek and Cyrillic letters, and the points of Hebrew and Arabic. In other scripts, marks are vowels. */
+const ACCENTS = /[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]/g;
+const ARTICLE = /^(?:[وفبك]?ال|لل)(?=...)/;
+/** Letters that Unicode does not take apart into a letter and an accent. */
+const LETTERS: Readonly<Record<string, string>> = { ı: 'i', ß: 'ss', ł: 'l', ø: 'o', đ: 'd' };
+/** Scripts with few letters, in which two of them are not enough. */
+const THREES = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+/** Runs of one kind of script, and what stands between the commonest particles of Chinese and Japanese. */
+const PARTS =
+  /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{M}]+|[^\P{L}\p{Script=Latin}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}的了我你是在有吗呢吧着过们のはがをにでと]+|\p{Script=Latin}+|\p{N}+/gu;
+/** English endings. At least three letters stay. Not -y after a vowel: "plays" and "play". */
+const ENDINGS = /(?<=...)(?:ly|ings?|ied|ies|ed|es|s|e|(?<![aeiou])y)$/;
+/** For "planned" and "plan". */
+const DOUBLED = /([b-df-hj-np-tv-z])\1$/;
+const ORDINAL = /^(\d{1,2})(?:st|nd|rd|th)$/;
+/**
+ * Letters and digits, with the signs that change their meaning: C++ and C#, -20 and 20, 1.5 and 15, < and >, $ and €, !on
+ * and on, 👍 and 👎.
+ */
+const EXACT_WORDS =
+  /(?<![\p{L}\p{N}])[-−](?=\p{N})|\p{N}+(?:[.,:]\p{N}+)+|[\p{L}\p{M}\p{N}]+[+#]*|!=|(?<![\p{L}\p{N}!])!(?=\p{L})|[\p{Sc}\p{Sm}\p{So}%‰]/gu;
+
 /**
  * The words of a text, by which a search finds it: without the commonest English endings, and without those that say nothing
  * of a subject. Pairs of characters stand for the words of Korean, which have endings, and of scripts without spaces.
@@ -12,12 +43,6 @@ export function wordsIn(text: string): string[] {
   }
   return found;
 }
-
-const NOT_ASCII = /[^\p{ASCII}]/u;
-const ASCII_WORDS = /[a-z0-9]+/g;
-const WORDS = /[\p{L}\p{M}\p{N}]+/gu;
-const UNSPACED =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
 /** A word as it is written, and if it has accents also without, so that "Häfen" finds "Hafen", but "Häfen" first. */
 function addWord(word: string, found: string[]): void {
@@ -69,12 +94,6 @@ function isInWord(text: string, at: number): boolean {
   return (code >= 97 && code <= 122) || (code >= 48 && code <= 57);
 }
 
-/** Letters of an unknown word by which it is looked for. */
-export const BEGINNING = 5;
-
-/** A longer number or key is cut to so many characters: an index of a database takes no words of any length. */
-const LONGEST = 40;
-
 /** The beginning of a word, by which words with other endings are found. Numbers have none. */
 export function beginningOf(word: string): string {
   return word.slice(0, /\d/.test(word) ? LONGEST : BEGINNING);
@@ -90,12 +109,6 @@ function foldedOf(word: string): string {
   return unaccented(word).replace(ARTICLE, '');
 }
 
-/** Of Latin, Greek and Cyrillic letters, and the points of Hebrew and Arabic. In other scripts, marks are vowels. */
-const ACCENTS = /[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]/g;
-const ARTICLE = /^(?:[وفبك]?ال|لل)(?=...)/;
-/** Those that are no letter with an accent. */
-const LETTERS: Readonly<Record<string, string>> = { ı: 'i', ß: 'ss', ł: 'l', ø: 'o', đ: 'd' };
-
 /** `Intl.Segmenter` finds no more than pairs do, and takes twenty times as long. */
 function addPairs(run: string, found: string[]): void {
   for (const [part] of run.matchAll(PARTS)) {
@@ -106,24 +119,12 @@ function addPairs(run: string, found: string[]): void {
   }
 }
 
-/** Scripts with few letters, in which two of them are not enough. */
-const THREES = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
-/** Runs of one kind of script, and what stands between the commonest particles of Chinese and Japanese. */
-const PARTS =
-  /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{M}]+|[^\P{L}\p{Script=Latin}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}的了我你是在有吗呢吧着过们のはがをにでと]+|\p{Script=Latin}+|\p{N}+/gu;
-
 /** Cuts the commonest endings of English, and those of ordinals. */
 function stemOf(word: string): string {
   if (word < 'a') return word.replace(ORDINAL, '$1');
   if (word.length < 4) return word;
   return word.replace(ENDINGS, '').replace(DOUBLED, '$1');
 }
-
-/** At least three letters stay. Not -y after a vowel: "plays" and "play". */
-const ENDINGS = /(?<=...)(?:ly|ings?|ied|ies|ed|es|s|e|(?<![aeiou])y)$/;
-/** "planned" and "plan". */
-const DOUBLED = /([b-df-hj-np-tv-z])\1$/;
-const ORDINAL = /^(\d{1,2})(?:st|nd|rd|th)$/;
 
 const STOP_WORDS = /* @__PURE__ */ new Set(
   /* @__PURE__ */ [
@@ -145,10 +146,3 @@ const STOP_WORDS = /* @__PURE__ */ new Set(
 export function normalise(text: string): string {
   return (text.normalize('NFKC').toLowerCase().match(EXACT_WORDS) ?? []).join(' ');
 }
-
-/**
- * Letters and digits, with the signs that change their meaning: C++ and C#, -20 and 20, 1.5 and 15, < and >, $ and €, !on
- * and on, 👍 and 👎.
- */
-const EXACT_WORDS =
-  /(?<![\p{L}\p{N}])[-−](?=\p{N})|\p{N}+(?:[.,:]\p{N}+)+|[\p{L}\p{M}\p{N}]+[+#]*|!=|(?<![\p{L}\p{N}!])!(?=\p{L})|[\p{Sc}\p{Sm}\p{So}%‰]/gu;

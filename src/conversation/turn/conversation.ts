@@ -19,6 +19,11 @@ import { excerptOf } from '../search/passages.js';
 import { positionOf } from './place.js';
 import { type Ask, Turns } from './turn.js';
 
+/** So many messages are found, because some may say the same. */
+const LEAST_FOUND = 200;
+/** Maximum characters of an excerpt. */
+const EXCERPT = 400;
+
 /**
  * Creates a conversation whose prompts always fit the model's context window, and which finds what was said in messages
  * that no longer fit. Turns of one conversation run one after the other.
@@ -286,8 +291,3 @@ export class Conversation extends ContextActions {
 function sent(input: TurnInput): Ask {
   return { how: 'send', input: Array.isArray(input) ? input.map((message) => ({ ...message })) : input };
 }
-
-/** So many messages are found, because some may say the same. */
-const LEAST_FOUND = 200;
-/** Characters. */
-const EXCERPT = 400;

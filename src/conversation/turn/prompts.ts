@@ -26,6 +26,9 @@ interface PromptParams {
   tail?: false;
 }
 
+/** What a message takes at least, if it says something. */
+const LEAST_TOKENS = 16;
+
 /** Builds the prompts of a conversation: its context, its newest messages, and what is found for the input. */
 export class Prompts {
   readonly searcher: Searcher;
@@ -108,9 +111,6 @@ export class Prompts {
     this.background.onError(new ConfigurationError(message));
   }
 }
-
-/** What a message takes at least, if it says something. */
-const LEAST_TOKENS = 16;
 
 /** What the prompt of a turn is built from. */
 export function paramsOf(

@@ -8,6 +8,9 @@ import {
 } from '../../index.js';
 import type { TurnEvent } from './respond.js';
 
+/** Maximum characters of an event, as of a stream of the Gateway. */
+const MAX_EVENT = 8 * 1024 * 1024;
+
 /**
  * Reads a turn in a page: `for await (const event of readTurn(await fetch('/chat', …)))`. Your server must return the
  * response of `toResponse`. A response with an error status yields one event, `error`. Leaving the loop before the event
@@ -52,9 +55,6 @@ export async function* readTurn(response: Response): AsyncGenerator<TurnEvent, u
   }
   if (!hasEnded) throw new StreamTruncatedError('The response ended before the turn was complete.');
 }
-
-/** Maximum characters of an event, as of a stream of the Gateway. */
-const MAX_EVENT = 8 * 1024 * 1024;
 
 /** The data of server-sent events as `eventResponse` writes them. */
 async function* dataOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string, undefined> {

@@ -35,6 +35,9 @@ export type Ask =
 const SMALLER = 0.75;
 /** Milliseconds to store the question of a turn that was stopped, and to store a reply that exists. */
 const STORING = { question: 1_000, reply: 5_000 };
+/** A turn loads so many of the newest messages, and one more for so many tokens of its budget. */
+const LEAST_NEWEST = 10;
+const MESSAGE_TOKENS = 25;
 
 /**
  * Makes the turns of a conversation, one after the other. A turn loads the store, builds a prompt (context, newest messages,
@@ -248,9 +251,6 @@ export class Turns {
 function newestOf({ budget }: CheckedOptions): number {
   return LEAST_NEWEST + Math.ceil(budget / MESSAGE_TOKENS);
 }
-
-const LEAST_NEWEST = 10;
-const MESSAGE_TOKENS = 25;
 
 /** What an input asks, so that the same question is known while it is being asked. It has an id then. */
 function keyOf(input: readonly ConversationMessage[]): string | undefined {

@@ -28,6 +28,7 @@ export interface OpenedFile {
 }
 
 const UNKNOWN_TYPE = 'application/octet-stream';
+const PATH = ['file', 'path'];
 
 /** Checks the caller's file before anything is sent. `openFile` opens a path, on platforms with files. */
 export function contentOf({ file, filename }: Form, openFile: (path: string | URL) => OpenedFile): FileContent {
@@ -104,8 +105,6 @@ async function* read(reader: ReadableStreamDefaultReader<Uint8Array>): AsyncGene
     await reader.cancel().catch(() => {});
   }
 }
-
-const PATH = ['file', 'path'];
 
 /** Checks a path before anything is sent. */
 export function openFile(path: string | URL): OpenedFile {
