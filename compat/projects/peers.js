@@ -13,7 +13,7 @@ const USES = {
   async ai() {
     const { createAiSdkProvider } = await import('context-gateway/ai-sdk');
     const { generateText } = await import('ai');
-    const model = createAiSdkProvider(new GatewayClient())('atlas-small');
+    const model = createAiSdkProvider(new GatewayClient(), { specification: 'v2' })('atlas-small');
     return (await generateText({ model, prompt: 'Hello', maxRetries: 0 })).text;
   },
 
