@@ -149,10 +149,11 @@ describe('the documentation', () => {
     expect(guides.filter(({ words }) => words > 600)).toEqual([]);
   });
 
-  test('has a README of at most 1,300 words, in lines of at most 160 characters', () => {
+  test('has a README of at most 1,050 words beside its calls, in lines of at most 160 characters', () => {
     const readme = readFileSync('README.md', 'utf8');
+    const words = readme.replace(/^\| `.*\n/gm, '').split(/\s+/); // an endpoint adds a row
 
-    expect(readme.split(/\s+/).length).toBeLessThanOrEqual(1_300);
+    expect(words.length, 'say it in a guide, and link it').toBeLessThanOrEqual(1_050);
     expect(readme.split('\n').filter((line) => line.length > 160)).toEqual([]);
   });
 
