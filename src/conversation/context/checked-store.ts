@@ -83,6 +83,7 @@ function messageFrom(row: StoredRow, at: number): ConversationMessage {
   return messageOf(row, (...bad) => new ConfigurationError(`store.load: messages[${at}].${bad.join(' ')}.`));
 }
 
+/** Makes the error of a function of the store that took too long. */
 export function tooLate(what: string): (ms: number) => Error {
   return (ms) =>
     new ConversationStoreError(

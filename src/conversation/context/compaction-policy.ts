@@ -11,6 +11,7 @@ const MIN_GROWTH = 0.25;
 /** Milliseconds without a compaction after a failure, unless the service says how long. Each further failure doubles them. */
 const FIRST_WAIT = 30_000;
 const LONGEST_WAIT = 600_000;
+/** The next level of each. */
 export const STRONGER = { light: 'deep', deep: 'aggressive', aggressive: undefined } as const;
 
 /** Tokens of a context. */

@@ -11,7 +11,10 @@ export const NEW_STATE: ConversationState = {
   excluded: [],
 };
 
-/** A state without its damaged parts, so that the conversation goes on, and messages stay excluded. `undefined` if nothing is left. */
+/**
+ * A state without its damaged parts, so that the conversation goes on, and messages stay excluded. `undefined` if its format or
+ * its revision is damaged.
+ */
 export function withoutDamage(
   state: ConversationState,
   onError: (error: unknown) => void,
