@@ -1,5 +1,6 @@
 import { speakerOf } from '../base/speaker.js';
 import { streamOf } from '../base/stream-of.js';
+import { toWellFormed } from '../base/unicode.js';
 import type { BuiltPrompt, Conversation, ConversationMessage, SentPrompt } from '../conversation/index.js';
 import type { PromptMessage, PromptPart } from './specification.js';
 
@@ -70,13 +71,14 @@ export function contextMiddleware(
           return build();
         }
       };
-      const { context, recalled, start } = await build();
+      const { messages: sent, context, recalled, start } = await build();
+      const newest = sent.slice(context ? 1 : 0, sent.length - input.length - (recalled ? 1 : 0));
       return {
         ...params,
         prompt: [
           ...prompt.slice(0, first),
           ...asPrompt(context?.content),
-          ...prompt.slice(first + start, last).map(withSpeaker),
+          ...asInPrompt(prompt.slice(first + start, last), newest),
           ...asPrompt(recalled?.content),
           ...input.map(withSpeaker),
         ],
@@ -100,18 +102,21 @@ export function contextMiddleware(
 /** The input without the oldest output of its tools, except those of the last step. `undefined` if none is left. */
 function withoutOldestResult(input: readonly PromptMessage[]): PromptMessage[] | undefined {
   const newest = input.findLastIndex(({ role }) => role === 'tool');
-  const isWhole = (part: PromptPart): boolean => part.type === 'tool-result' && part.output !== LEFT_OUT;
   const oldest = input.findIndex(
-    ({ role, content }) => role === 'tool' && typeof content !== 'string' && content.some(isWhole),
+    ({ role, content }) => role === 'tool' && typeof content !== 'string' && content.some(isWholeResult),
   );
   if (oldest < 0 || oldest === newest) return undefined;
-  return input.map((message, at) => {
-    if (at !== oldest || typeof message.content === 'string') return message;
-    return {
-      ...message,
-      content: message.content.map((part) => (isWhole(part) ? { ...part, output: LEFT_OUT } : part)),
-    };
-  });
+  return input.map((message, at) => (at === oldest ? withoutResults(message) : message));
+}
+
+function withoutResults(message: PromptMessage): PromptMessage {
+  const { content } = message;
+  if (typeof content === 'string') return message;
+  return { ...message, content: content.map((part) => (isWholeResult(part) ? { ...part, output: LEFT_OUT } : part)) };
+}
+
+function isWholeResult({ type, output }: PromptPart): boolean {
+  return type === 'tool-result' && output !== LEFT_OUT;
 }
 
 /** A message for counting and searching. Only a message of the user begins a turn. */
@@ -121,6 +126,23 @@ function asMessage(message: PromptMessage): ConversationMessage {
     return typeof value === 'string' ? value : undefined;
   });
   return { role: message.role === 'user' ? 'user' : 'assistant', content: textOf(message), name, createdAt };
+}
+
+/**
+ * The newest messages as they are sent. Those of a last turn that does not fit are shortened, and some of its replies are left
+ * out: then the first message is its question, and the others are its newest replies.
+ */
+function asInPrompt(messages: readonly PromptMessage[], sent: readonly { content: string }[]): PromptMessage[] {
+  const hasText = (message: PromptMessage): boolean => textOf(message).trim() !== '';
+  const missing = messages.filter(hasText).length - sent.length;
+  const texts = sent[0] === undefined ? [] : [sent[0], ...Array<undefined>(missing), ...sent.slice(1)];
+  return messages.flatMap((message) => {
+    const text = hasText(message) ? texts.shift()?.content : undefined;
+    if (!hasText(message) || text?.endsWith(toWellFormed(textOf(message)))) return withSpeaker(message);
+    // A call of a tool and its result stay together.
+    if (!isText(message)) return withoutResults(message);
+    return text === undefined ? [] : { ...message, content: [{ type: 'text', text }] };
+  });
 }
 
 /** The speaker in front of a user's message, as in what is recalled. */
@@ -138,6 +160,10 @@ function textOf({ content }: PromptMessage): string {
     return part.type === 'file' ? '[file]' : JSON.stringify(part, (_, value) => (isFile(value) ? '[file]' : value));
   });
   return texts.join('\n');
+}
+
+function isText({ content }: PromptMessage): boolean {
+  return typeof content === 'string' || content.every(({ type }) => type === 'text');
 }
 
 /** A file in the output of a tool. Its length as text says nothing of its tokens. */
@@ -159,8 +185,6 @@ function sentPrompt(params: Params | undefined, reported: object | undefined): S
   // A number in `ai` 5.
   const total: unknown = typeof inputTokens === 'number' ? inputTokens : Object(inputTokens).total;
   if (params === undefined || typeof total !== 'number' || (params.tools?.length ?? 0) > 0) return undefined;
-  const isText = ({ content }: PromptMessage): boolean =>
-    typeof content === 'string' || content.every(({ type }) => type === 'text');
   if (!params.prompt.every(isText)) return undefined;
   return { messages: params.prompt.map((message) => ({ content: textOf(message) })), prompt_tokens: total };
 }

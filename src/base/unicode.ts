@@ -3,6 +3,24 @@ const LONE_SURROGATES = /[\uD800-\uDFFF]/gu;
 /** The first half of a character that UTF-16 writes in two. A service may send its halves in two chunks. */
 const FIRST_HALF = /[\ud800-\udbff]$/;
 
+/**
+ * Marks in a row. `normalize` sorts them, which takes quadratic time, so they are taken apart as in the stream-safe format of
+ * Unicode (UAX 15). The last two become marks.
+ */
+const MARKS = /[\p{M}\uFF9E\uFF9F]{30}/gu;
+/** A mark that is invisible, and that others are not sorted across. */
+const JOINER = '\u034F';
+
+/**
+ * `String.prototype.normalize('NFKC')` in proportion to the length of a text, also of one that was made to take long. The only
+ * call of `normalize` for texts from outside.
+ */
+export function nfkc(text: string): string {
+  const normal = text.replace(MARKS, `$&${JOINER}`).normalize('NFKC');
+  // One sign may stand for 18 characters. Ordinary text grows by a few.
+  return startOf(normal, 2 * text.length + 100);
+}
+
 /** `String.prototype.isWellFormed`, which Hermes and Safari before 16.4 do not have. */
 export function isWellFormed(text: string): boolean {
   const native = (text as Partial<string>).isWellFormed;

@@ -22,8 +22,27 @@ export function timeOf({ createdAt }: { createdAt?: string | number | Date | nul
   return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
 }
 
+/** A message of a request. */
+export interface SentMessage {
+  role: string;
+  content: string;
+}
+
+/**
+ * The messages of a request, from whatever part of the prompt. Without those that are excluded, except the `question`, and without
+ * replies that have no text, which a service may reject.
+ */
+export function sentMessages(messages: readonly ConversationMessage[], question?: ConversationMessage): SentMessage[] {
+  return messages.filter((message) => message === question || isSent(message)).map(asSent);
+}
+
+/** Whether a message may be a part of a request. */
+export function isSent({ content, excluded }: ConversationMessage): boolean {
+  return excluded !== true && content.trim() !== '';
+}
+
 /** A message as a model reads it: that of a user with the speaker, if it has a name. */
-export function asSent({ role, name, content }: ConversationMessage): { role: string; content: string } {
+export function asSent({ role, name, content }: ConversationMessage): SentMessage {
   const speaker = role === 'user' ? speakerOf({ name }) : undefined;
   return { role, content: wellFormed(speaker === undefined ? content : `[${speaker}] ${content}`) };
 }
@@ -51,6 +70,11 @@ export function checkMessages(
     const [field, problem] = findBadField(message) ?? [];
     if (field !== undefined) throw badInput([name, at, field], problem);
   }
+}
+
+/** What an input asks: the last message of the user. */
+export function questionIn<Message extends { role: string }>(input: readonly Message[]): Message | undefined {
+  return input.findLast(({ role }) => role === 'user');
 }
 
 export function badInput(path: string | (string | number)[], message = ''): RequestValidationError {

@@ -15,9 +15,16 @@ const background = { role: 'user', content: 'Background: the key is red.' };
 const buildMessages = vi.fn<Conversation['buildMessages']>();
 const compactWhenDue = vi.fn<Conversation['compactWhenDue']>();
 const conversation = { buildMessages, compactWhenDue };
-const built = (parts: Partial<BuiltPrompt> = {}) => ({ start: 0, ...parts }) as BuiltPrompt;
+type Build = Conversation['buildMessages'];
+/** A prompt with these parts, and the newest messages from `start` on as they were passed, or as `newest`. */
+const builds =
+  (parts: Partial<BuiltPrompt> & { newest?: BuiltPrompt['messages'] } = {}): Build =>
+  async (input, { messages = [] } = {}) => {
+    const { context = [], recalled = [], start = 0, newest = messages.slice(start) } = parts;
+    return { start, ...parts, messages: [context, newest, recalled, input].flat() } as BuiltPrompt;
+  };
 beforeEach(() => {
-  buildMessages.mockReset().mockResolvedValue(built({ context: background }));
+  buildMessages.mockReset().mockImplementation(builds({ context: background }));
   compactWhenDue.mockReset();
 });
 
@@ -34,7 +41,7 @@ describe.each(majors)('$name', ({ name, ai, createProvider }) => {
 
   test('sends the context after the instructions, the newest messages that fit, and what was recalled before the input', async () => {
     const recalled = { role: 'user', content: 'Earlier: the lock is blue.' };
-    buildMessages.mockResolvedValue(built({ context: background, recalled, start: 2 }));
+    buildMessages.mockImplementation(builds({ context: background, recalled, start: 2 }));
     const earlier = ['One.', 'Two.', 'Three.', 'Four.'].map((content, i) => ({
       role: i % 2 === 1 ? ('user' as const) : ('assistant' as const),
       content,
@@ -53,7 +60,7 @@ describe.each(majors)('$name', ({ name, ai, createProvider }) => {
   });
 
   test('sends the names of users in front of their messages, as in what is recalled', async () => {
-    buildMessages.mockResolvedValue(built());
+    buildMessages.mockImplementation(builds());
     const said = (role: 'user' | 'assistant', content: string, name: string) => ({
       ...{ role, content },
       providerOptions: { contextGateway: { name } },
@@ -219,4 +226,33 @@ test('inserts the context for the question of the user into every step of a turn
   expect(first).toEqual([{ role: 'user', content: 'What is red?' }]);
   expect(second?.map(({ role }) => role)).toEqual(['user', 'assistant', 'assistant']);
   expect(second?.at(-1)?.content).toContain('tool-result');
+});
+
+test('shortens a last turn as the conversation does, and keeps its calls of tools with their results', async () => {
+  const [asked, reply] = [
+    { role: 'user' as const, content: 'Which ferries are there?' },
+    { role: 'assistant' as const, content: 'A long list.' },
+  ];
+  const call = { type: 'tool-call', toolCallId: 't1', toolName: 'look', input: {} };
+  const output = { type: 'text', value: 'a long result' };
+  const params = {
+    prompt: [
+      ...[asked, { role: 'assistant', content: [{ ...call, type: 'text', text: 'I look.' }] }],
+      { role: 'assistant', content: [call] },
+      { role: 'tool', content: [{ ...call, type: 'tool-result', output }] },
+      ...[reply, { role: 'user', content: 'And now?' }],
+    ],
+  };
+  buildMessages.mockImplementation(
+    builds({ newest: [asked, { role: 'assistant', content: 'A [cut] list.' }] } as never),
+  );
+
+  const { prompt } = await contextMiddleware(conversation).transformParams({ params });
+
+  const result = { ...call, type: 'tool-result', output: { type: 'text', value: expect.stringContaining('left out') } };
+  expect(prompt).toEqual([
+    ...[asked, { role: 'assistant', content: [call] }, { role: 'tool', content: [result] }],
+    { role: 'assistant', content: [{ type: 'text', text: 'A [cut] list.' }] },
+    { role: 'user', content: 'And now?' },
+  ]);
 });

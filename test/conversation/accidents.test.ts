@@ -50,7 +50,7 @@ test.each([[[1, 2]], ['OK'], [[{ id: 1 }]], [[null, null]], [{ rowCount: 2 }]])(
 test.each([Number, BigInt])('ids may be numbers of a database: %o', async (toId) => {
   const rows = [
     user('The lamp is red.'),
-    ...Array<ConversationMessage>(19).fill(assistant('Noted in the book of today.')),
+    ...Array.from({ length: 19 }, (_, at) => (at % 2 ? user : assistant)('Noted in the book of today.')),
   ];
   const store = numberingStore({ talk: rows }, toId);
   const search = () => [{ id: toId(1) as never }];

@@ -1,5 +1,5 @@
 import { type ChatMessage, ConfigurationError } from '../../index.js';
-import { asSent, checkMessages, hashText } from '../messages.js';
+import { checkMessages, hashText, questionIn, type SentMessage, sentMessages } from '../messages.js';
 import type { BuiltPrompt, ContextParts, ConversationMessage, Dropped, PromptMessage, PromptReport } from '../model.js';
 import { askedAt, MAX_HITS, queryOf } from '../search/search.js';
 import { atOnce, type Found, searchMessages } from '../search/search-messages.js';
@@ -7,7 +7,7 @@ import { normalise } from '../search/words.js';
 import { ContextBudgetError } from './budget-error.js';
 import { type Recalled, recall } from './recall.js';
 import { type ContextLine, costsOf, FRAME_TOKENS, linesOf, PREFACE, renderLines, SECTIONS } from './render.js';
-import { type FitState, identify, Tail } from './tail.js';
+import { type FitState, identify, type Newest, Tail } from './tail.js';
 import { messageTokens, TokenCounter } from './tokens.js';
 
 /** Arguments of `fitToBudget`. */
@@ -40,7 +40,7 @@ export type FitReport = Omit<PromptReport, 'stale' | 'compactionExhausted'>;
  * references: they are excerpts, and a search finds the messages. What remains is for what is recalled.
  */
 const SHARES = { newest: 0.1, turn: 0.2, newestAtMost: 0.3, context: 0.12, contextAlone: 0.75 };
-/** Share of the budget that stays for messages if the required parts take more than all of it. */
+/** Share of the budget that stays for messages if the required parts take more than all of it, and always for the last turn. */
 const BESIDE_REQUIRED = 0.25;
 
 /**
@@ -82,12 +82,14 @@ export class PromptLayout {
   readonly #count: (text: string) => number;
   readonly #tail: Tail;
   readonly #context: Context;
+  readonly #asked: readonly SentMessage[];
   readonly #instructionTokens: number;
   readonly #inputTokens: number;
   readonly #budget: number;
   /** The layout whatever the length of the input, so that a long input changes no later prompt. */
   readonly #regular: Layout;
   readonly #chosen: Layout;
+  readonly #newest: Newest;
 
   constructor(params: LayoutParams) {
     const { parts, history, input, instructions, budget, limit = budget } = params;
@@ -95,13 +97,16 @@ export class PromptLayout {
     this.#count = params.countTokens ?? new TokenCounter().count;
     this.#tail = new Tail(history, this.#count, params.older);
     this.#context = new Context(parts, history, this.#count, params.older);
+    this.#asked = sentMessages(input, questionIn(input));
     this.#instructionTokens = instructions === undefined ? 0 : messageTokens([{ content: instructions }], this.#count);
-    this.#inputTokens = messageTokens(input.map(asSent), this.#count);
+    this.#inputTokens = messageTokens(this.#asked, this.#count);
     const required = this.#instructionTokens + this.#inputTokens + this.#context.within(0, history.length).tokens;
-    const more = Math.floor(Math.min(limit, required + BESIDE_REQUIRED * budget));
-    this.#budget = required <= budget ? budget : more;
+    const beside = required <= budget ? this.#tail.tokens(this.#last) : Number.POSITIVE_INFINITY;
+    const more = required + Math.min(beside, BESIDE_REQUIRED * budget);
+    this.#budget = Math.max(budget, Math.floor(Math.min(limit, more)));
     this.#regular = this.#regularLayout(budget - this.#instructionTokens);
     this.#chosen = this.#fittedLayout(this.#room);
+    this.#newest = this.#tail.within(this.#room - this.#chosen.tokens, this.#chosen.start);
   }
 
   /** Index of the first message of the history that is sent as it is. */
@@ -111,16 +116,15 @@ export class PromptLayout {
 
   /** Adds what a search found for the input, best first, until the rest is not worth its tokens. */
   fill(found: Found = { messages: [], coverage: 1 }): FittedPrompt {
-    const { parts, history, input, instructions, countTokens } = this.#params;
+    const { parts, history, instructions, countTokens } = this.#params;
     const { start, selected, tokens } = this.#chosen;
     const text = renderLines(selected);
     const recalled = this.#recall(found);
     const [context] = asMessages(text);
     const [recalledMessage] = asMessages(recalled?.text);
-    const newest = this.#tail.messages(start).map(asSent);
-    const asked = input.map(asSent);
+    const { messages: newest, leftOut } = this.#newest;
     // The cast is true: other roles were rejected, or are the AI SDK's, which sends its own messages in their place.
-    const messages = [...asMessages(text), ...newest, ...asMessages(recalled?.text), ...asked] as PromptMessage[];
+    const messages = [...asMessages(text), ...newest, ...asMessages(recalled?.text), ...this.#asked] as PromptMessage[];
     const chatMessages: ChatMessage[] =
       instructions === undefined ? messages : [{ role: 'system', content: instructions }, ...messages];
     return {
@@ -132,11 +136,11 @@ export class PromptLayout {
       start: this.#older + start,
       state: { start: this.#older + this.#regular.start, first: identify(history[this.#regular.start]) },
       report: {
-        tokens: this.#tokensOf(tokens, this.#tail.tokens(start), recalled?.tokens),
+        tokens: this.#tokensOf(tokens, this.#newest.tokens, recalled?.tokens),
         budget: this.#budget,
         estimated: countTokens === undefined,
         included: SECTIONS.filter((section) => selected.some((line) => line.section === section)),
-        dropped: [...this.#context.dropped(selected, start), ...this.#tail.dropped(start)],
+        dropped: [...this.#context.dropped(selected, start), ...this.#tail.dropped(start, leftOut)],
         recalled: recalled?.items ?? [],
         cacheKey: hashText(text),
         summaryVersion: parts.summary?.version ?? 0,
@@ -148,6 +152,11 @@ export class PromptLayout {
     return this.#params.older ?? 0;
   }
 
+  /** Where the last turn begins. It is always sent. */
+  get #last(): number {
+    return this.#params.tail === false ? this.#params.history.length : this.#tail.lastTurn;
+  }
+
   /** Tokens for the context, the newest messages and what is recalled. */
   get #room(): number {
     return this.#budget - this.#instructionTokens - this.#inputTokens;
@@ -155,7 +164,7 @@ export class PromptLayout {
 
   #recall(found: Found): Recalled | undefined {
     const { start, selected, tokens } = this.#chosen;
-    const room = this.#room - tokens - this.#tail.tokens(start);
+    const room = this.#room - tokens - this.#newest.tokens;
     const end = this.#older + start;
     const sent = new Set(selected.map((line) => normalise(line.text)));
     const query = queryOf(this.#params.input);
@@ -181,20 +190,29 @@ export class PromptLayout {
     const layout = context.within(SHARES.context * base, start);
     const most = isAll ? base : SHARES.newestAtMost * base;
     if (newest <= Math.min(most, base - layout.tokens)) return layout;
-    return context.within(SHARES.context * base, tail.cut(SHARES.newest * base, SHARES.turn * base, start));
+    const cut = tail.cut(SHARES.newest * base, SHARES.turn * base, start);
+    return context.within(SHARES.context * base, Math.min(cut, this.#last));
   }
 
-  /** The regular layout, or a smaller one if a long input leaves less room this once. @throws {ContextBudgetError} */
+  /**
+   * The regular layout, or a smaller one if a long input or a long last turn leaves less room this once.
+   *
+   * @throws {ContextBudgetError}
+   */
   #fittedLayout(room: number): Layout {
-    const [tail, context] = [this.#tail, this.#context];
+    const [tail, context, last] = [this.#tail, this.#context, this.#last];
     const fits = ({ start, tokens }: Layout): boolean => tokens + tail.tokens(start) <= room;
     if (fits(this.#regular)) return this.#regular;
     const { start, tokens } = context.within(SHARES.context * room, this.#regular.start);
     const from = tail.startOfTurn(tail.startWithin(Math.min(SHARES.newestAtMost * room, room - tokens), start));
-    const smaller = context.within(SHARES.context * room, from);
+    const smaller = context.within(SHARES.context * room, Math.min(from, last));
     if (fits(smaller)) return smaller;
-    const required = context.within(0, this.#params.history.length);
-    if (fits(required)) return required;
+    // The last turn is cut. A pin of one of its messages stays.
+    const end = this.#params.history.length;
+    const besideLast = { ...context.within(SHARES.context * room, end), start: last };
+    if (last < end && room - besideLast.tokens >= BESIDE_REQUIRED * this.#params.budget) return besideLast;
+    const required = { ...context.within(0, end), start: last };
+    if (required.tokens <= room) return required;
     throw new ContextBudgetError(this.#budget, this.#tokensOf(required.tokens));
   }
 
@@ -230,9 +248,15 @@ class Context {
     count: (text: string) => number,
     private readonly older = 0,
   ) {
-    this.#lines = linesOf(parts);
-    const ids = new Set(this.#lines.flatMap(({ messageId }) => messageId ?? []));
-    for (const [at, { id = '' }] of history.entries()) if (ids.has(id)) this.#places.set(id, at);
+    const lines = linesOf(parts);
+    const ids = new Set(lines.flatMap(({ messageId }) => messageId ?? []));
+    const excluded = new Set<string | undefined>();
+    for (const [at, message] of history.entries()) {
+      const { id = '' } = message;
+      if (ids.has(id)) this.#places.set(id, at);
+      if (ids.has(id) && message.excluded === true) excluded.add(id);
+    }
+    this.#lines = lines.filter(({ messageId }) => !excluded.has(messageId));
     this.#count = count;
   }
 

@@ -1,4 +1,5 @@
-import { asSent, hashText } from '../messages.js';
+import { startOf } from '../../base/unicode.js';
+import { asSent, hashText, isSent, type SentMessage, sentMessages } from '../messages.js';
 import type { ConversationMessage, Dropped } from '../model.js';
 import { messageTokens } from './tokens.js';
 
@@ -8,6 +9,14 @@ export interface FitState {
   readonly start: number;
   /** Identifies that message. Its index may change between prompts. */
   readonly first?: string | undefined;
+}
+
+/** The newest messages as they are sent. */
+export interface Newest {
+  messages: SentMessage[];
+  tokens: number;
+  /** How many messages of the last turn are not among them. */
+  leftOut: number;
 }
 
 /** The newest messages. Counted from the end, so that messages too old to send are never counted. */
@@ -22,18 +31,28 @@ export class Tail {
     private readonly older = 0,
   ) {}
 
-  /** Without replies that have no text, which a service may reject. */
-  messages(start: number): readonly ConversationMessage[] {
-    return this.history.slice(start).filter(({ content, excluded }) => content.trim() !== '' && excluded !== true);
+  /** Index of the last question that is sent. Its turn goes on to the end. */
+  get lastTurn(): number {
+    const at = this.history.findLastIndex((message) => message.role === 'user' && isSent(message));
+    return at === -1 ? this.history.length : at;
   }
 
-  /** Old messages are not counted in tokens, because there may be very many. */
-  dropped(start: number): Dropped[] {
+  /** The messages from `start` on. Those of the last turn are shortened if they take more than `room` tokens. */
+  within(room: number, start: number): Newest {
+    const all = sentMessages(this.history.slice(start));
+    const tokens = this.tokens(start);
+    if (tokens <= room) return { messages: all, tokens, leftOut: 0 };
+    const messages = shortenedTurn(all, room, (text) => messageTokens([{ content: text }], this.count));
+    return { messages, tokens: messageTokens(messages, this.count), leftOut: all.length - messages.length };
+  }
+
+  /** Old messages are not counted in tokens, because there may be very many. `more`: those of the last turn. */
+  dropped(start: number, more: number): Dropped[] {
     const isExcluded = ({ excluded }: ConversationMessage): boolean => excluded === true;
     const excluded = this.history.filter(isExcluded).length;
     const old = this.older + start - this.history.slice(0, start).filter(isExcluded).length;
     const dropped: Dropped[] = [
-      { section: 'history', messages: old, reason: 'budget' },
+      { section: 'history', messages: old + more, reason: 'budget' },
       { section: 'history', messages: excluded, reason: 'excluded' },
     ];
     return dropped.filter(({ messages }) => messages !== 0);
@@ -46,8 +65,7 @@ export class Tail {
       const sum = this.#sums[newest - 1] ?? 0;
       if (sum > most) return sum;
       const message = this.history.at(-newest);
-      const cost =
-        message === undefined || message.excluded === true ? 0 : messageTokens([asSent(message)], this.count);
+      const cost = message === undefined || !isSent(message) ? 0 : messageTokens([asSent(message)], this.count);
       this.#sums.push(sum + cost);
     }
     return this.#sums[length] ?? 0;
@@ -88,6 +106,46 @@ export class Tail {
     return at;
   }
 }
+
+/** A turn in so many tokens: its newest reply comes first, then its question, then its other replies, the newest first. */
+function shortenedTurn(
+  [question, ...replies]: readonly SentMessage[],
+  room: number,
+  count: (text: string) => number,
+): SentMessage[] {
+  if (question === undefined) return [];
+  const kept: SentMessage[] = [];
+  let left = room - Math.min(count(question.content), room / 2);
+  for (const reply of replies.reverse()) {
+    const content = shortened(reply.content, left, count);
+    if (content === undefined) break;
+    kept.unshift({ ...reply, content });
+    left -= count(content);
+    if (content !== reply.content) break;
+  }
+  const used = kept.reduce((sum, { content }) => sum + count(content), 0);
+  const content = shortened(question.content, room - used, count);
+  return content === undefined ? [] : [{ ...question, content }, ...kept];
+}
+
+/** The beginning and the end of a text in so many tokens, with a line between them that says what is missing. */
+function shortened(text: string, most: number, count: (text: string) => number): string | undefined {
+  let [content, size, tokens] = [text, text.length, count(text)];
+  while (tokens > most) {
+    size = Math.floor(size * Math.min(0.9, most / tokens));
+    if (size < SHORTEST) return undefined;
+    const start = startOf(text, size / 2);
+    const end = text.slice(text.length - size / 2).replace(SECOND_HALF, '');
+    content = `${start}\n[${text.length - start.length - end.length} characters are left out here]\n${end}`;
+    tokens = count(content);
+  }
+  return content;
+}
+
+/** With fewer characters, a shortened text says nothing. */
+const SHORTEST = 40;
+/** Of a character that UTF-16 writes in two. */
+const SECOND_HALF = /^[\udc00-\udfff]/;
 
 /** Identifies a message by its id, or else by its text. */
 export function identify(message: ConversationMessage | undefined): string | undefined {

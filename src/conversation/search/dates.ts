@@ -1,3 +1,4 @@
+import { nfkc } from '../../base/unicode.js';
 import { timeOf } from '../messages.js';
 import type { ConversationMessage } from '../model.js';
 
@@ -9,6 +10,8 @@ const OFFSET = /(?::\d\d[\d., ]*|GMT)([+-])(\d\d)(?::?(\d\d))?$/;
 const FORMATS = new Map<string, Intl.DateTimeFormat>();
 /** Formats that are kept. A zone may come from a user, who can write it in many ways. */
 const MOST_FORMATS = 100;
+/** The most terms of dates in one query, which has few, unless it is a pasted table. */
+const MOST_TERMS = 16;
 /** How much a day counts in comparison with a word, and a month, a weekday or a year. */
 const DAY = 1.5;
 const PERIOD = 0.7;
@@ -92,14 +95,17 @@ export function formatOf(timeZone: string): Intl.DateTimeFormat {
 /** The terms of the dates that a text names, with their weights. `now` is what "yesterday" and "last Monday" refer to. */
 export function datesIn(text: string, now: string): Map<string, number> {
   const terms = new Map<string, number>();
-  const normal = text.normalize('NFKC').toLowerCase();
+  const addDay = (month: number, day: number): void => {
+    if (month >= 1 && month <= 12 && day >= 1 && day <= 31) terms.set(dayTerm(month, day), DAY);
+  };
+  const normal = nfkc(text).toLowerCase();
   const words = normal.match(/\p{L}+|\d+/gu) ?? [];
   for (const [i, word] of words.entries()) {
     const month = MONTHS.get(word);
     const weekday = WEEKDAYS.get(word);
     if (month !== undefined) {
       const day = [words[i + 1], words[i - 1], words[i - 2], words[i - 3]].find((near) => isDay(near));
-      if (day !== undefined) terms.set(dayTerm(month, Number(day)), DAY);
+      if (day !== undefined) addDay(month, Number(day));
       else if (BEFORE_MONTH.test(words[i - 1] ?? '')) terms.set(`month${month}`, PERIOD);
     }
     if (weekday !== undefined) {
@@ -108,14 +114,14 @@ export function datesIn(text: string, now: string): Map<string, number> {
     }
     if (/^(?:19|20)\d\d$/.test(word)) terms.set(`year${word}`, PERIOD);
   }
-  for (const [, month, day] of normal.matchAll(ISO_DATE)) terms.set(dayTerm(Number(month), Number(day)), DAY);
+  for (const [, month, day] of normal.matchAll(ISO_DATE)) addDay(Number(month), Number(day));
   for (const [, month = '', day] of normal.matchAll(EAST_ASIAN_DATE)) {
-    if (day === undefined) terms.set(`month${numberOf(month)}`, PERIOD);
-    else terms.set(dayTerm(numberOf(month), numberOf(day)), DAY);
+    if (day !== undefined) addDay(numberOf(month), numberOf(day));
+    else if (numberOf(month) <= 12) terms.set(`month${numberOf(month)}`, PERIOD);
   }
   for (const [day] of normal.matchAll(EAST_ASIAN_WEEKDAY)) terms.set(`weekday${SIGNS.indexOf(day) % 7}`, PERIOD);
   if (YESTERDAY.test(normal)) terms.set(dayBefore(now, 1), DAY);
-  return terms;
+  return new Map([...terms].slice(0, MOST_TERMS));
 }
 
 function isDay(word: string | undefined): boolean {

@@ -1,7 +1,7 @@
 import { wellFormed } from '../messages.js';
 import type { ConversationMessage } from '../model.js';
-import { datesIn, dateTerms, daysBeside, localTime, localTimeOf } from './dates.js';
-import { mayNeedPrevious, type Query, wordsOfQuery } from './rank.js';
+import { dateTerms, daysBeside, localTimeOf } from './dates.js';
+import { mayNeedPrevious, type Query, termsOfQuery, wordsOfQuery } from './rank.js';
 import { BEGINNING, beginningOf, wordsIn } from './words.js';
 
 /**
@@ -27,13 +27,13 @@ export function wordsOf(message: Pick<ConversationMessage, 'content' | 'name' | 
 }
 
 /** The words of a query, as `wordsOf` has them. */
-export function wantedWords({ text, previous = [], now, timeZone }: Query): string[] {
-  const asked = wordsOfQuery([text]);
-  const dates = [...datesIn(text, localTime(now, timeZone)).keys()];
+export function wantedWords(query: Query): string[] {
+  const { words, dates } = termsOfQuery(query);
+  const named = [...dates.keys()];
   // Words are indexed with the days of UTC, where those of the user begin earlier or end later.
-  const days = timeZone === undefined ? [] : dates.flatMap(daysBeside);
-  const before = mayNeedPrevious(asked) ? wordsOfQuery(previous) : [];
-  return indexed([...asked, ...before], [...dates, ...days]);
+  const days = query.timeZone === undefined ? [] : named.flatMap(daysBeside);
+  const before = mayNeedPrevious(words) ? wordsOfQuery(query.previous ?? []) : [];
+  return indexed([...words, ...before], [...named, ...days]);
 }
 
 function indexed(words: readonly string[], dates: readonly string[]): string[] {

@@ -60,12 +60,12 @@ const MAX_TERMS = 48;
  * The weights were chosen with bench/conversation.
  */
 export function* rankMessages(messages: Loaded, query: Query): InSlices<Ranking> {
-  const { text, previous = [], limit, weight = 1, until = messages.length, now, timeZone } = query;
+  const { previous = [], limit, weight = 1, until = messages.length, timeZone } = query;
   const passages = new Passages(messages, timeZone);
   const size = passages.until(until);
-  const asked = wordsOfQuery([text]);
+  const { words: asked, dates: days } = termsOfQuery(query);
   const words = known(asked, yield* passages.holdersOf(asked), size);
-  const dates = yield* passages.datedHolders(datesIn(text, localTime(now, timeZone)));
+  const dates = yield* passages.datedHolders(days);
   const rare = words.filter(({ list }) => list.length <= Math.max(3, passages.length / 4)).length;
   if (rare === 0 && dates.length === 0) return { best: [], coverage: 0 };
   const terms = [...words, ...dates];
@@ -96,10 +96,19 @@ export function mayNeedPrevious(asked: ReadonlySet<string>): boolean {
   return asked.size <= FEW;
 }
 
+/** What a query asks for: dates with their weights, and words, together at most `MAX_TERMS`. */
+export function termsOfQuery({ text, now, timeZone }: Query): {
+  words: ReadonlySet<string>;
+  dates: ReadonlyMap<string, number>;
+} {
+  const dates = datesIn(text, localTime(now, timeZone));
+  return { words: wordsOfQuery([text], MAX_TERMS - dates.size), dates };
+}
+
 /** The different words of texts: of a pasted document, only the longest, which few messages have. */
-export function wordsOfQuery(texts: readonly string[]): ReadonlySet<string> {
+export function wordsOfQuery(texts: readonly string[], most = MAX_TERMS): ReadonlySet<string> {
   const all = [...new Set(texts.flatMap(wordsIn))];
-  return new Set(all.length <= MAX_TERMS ? all : all.sort((a, b) => b.length - a.length).slice(0, MAX_TERMS));
+  return new Set(all.length <= most ? all : all.sort((a, b) => b.length - a.length).slice(0, most));
 }
 
 /** A word that no message has is looked for by its beginning: in many languages, words have many endings. Numbers have none. */

@@ -1,6 +1,7 @@
 import { inSlices } from '../../base/pauses.js';
 import type { Runtime } from '../../base/runtime.js';
 import { ContextGatewayError } from '../../index.js';
+import { isSent, questionIn } from '../messages.js';
 import type { ConversationMessage, FoundMessage, LostEntry } from '../model.js';
 import type { TurnTimeouts } from '../turn-timeouts.js';
 import type { Archive, Loaded } from './archive.js';
@@ -54,7 +55,7 @@ export class Searcher {
       lost,
     }: { archive: Archive; until: number; limit: number; timeouts: TurnTimeouts; lost: readonly LostEntry[] },
   ): Promise<Found> {
-    const ofUser = messages.slice(-RECENT).filter(({ role }) => role === 'user');
+    const ofUser = messages.slice(-RECENT).filter((message) => message.role === 'user' && isSent(message));
     const previous = ofUser.slice(-2).map(({ content }) => content);
     const text = queryOf(input);
     const now = askedAt(input) ?? this.#now();
@@ -93,16 +94,18 @@ export class Searcher {
     }));
     const query = { text, limit: MAX_LOST, weight: 0, now: this.#now() } as const;
     const found = (yield* searchMessages(statements, query)).messages;
-    const left = new Set(found.map(({ position }) => entries[position]?.text ?? ''));
-    for (const [at, message] of messages.entries()) {
+    const left = new Set(found.map((one) => ({ one, ...statementOf(entries[one.position]?.text ?? '') })));
+    for (const message of messages) {
       if (left.size === 0) break;
-      if (at % 500 === 0) yield;
-      const { content = '', excluded } = message ?? {};
-      for (const statement of left) if (excluded !== true && says(content, statement)) left.delete(statement);
+      yield;
+      if (message === undefined || message.excluded === true) continue;
+      const content = message.content.toLowerCase();
+      const likely = [...left].filter(({ longest }) => content.includes(longest)); // mostly none
+      if (likely.length === 0) continue;
+      const words = normalise(content);
+      for (const statement of likely) if (words.includes(statement.words)) left.delete(statement);
     }
-    return found.flatMap((one) =>
-      left.has(entries[one.position]?.text ?? '') ? { ...one, position: -1, score: 1 } : [],
-    );
+    return [...left].map(({ one }) => ({ ...one, position: -1, score: 1 }));
   }
 
   async #idsFrom(query: string, limit: number, timeouts: TurnTimeouts): Promise<string[]> {
@@ -143,11 +146,11 @@ export class Searcher {
   }
 }
 
-/** Whether a message makes a statement. Most do not even have its longest word. */
-function says(content: string, statement: string): boolean {
-  const words = statement.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+/** The words by which a message makes a statement, and the longest, which most messages do not have. */
+function statementOf(text: string): { words: string; longest: string } {
+  const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   const longest = words.reduce((one, other) => (other.length > one.length ? other : one), '');
-  return content.toLowerCase().includes(longest) && normalise(content).includes(normalise(statement));
+  return { words: normalise(text), longest };
 }
 
 function tooLate(ms: number): Error {
@@ -156,14 +159,14 @@ function tooLate(ms: number): Error {
 
 /** What the input asks for: the last message of the user. */
 export function queryOf(input: readonly ConversationMessage[]): string {
-  return questionIn(input)?.content ?? '';
+  return asked(input)?.content ?? '';
 }
 
 /** When it was asked, from which "yesterday" counts. Now, if the question has no time. */
 export function askedAt(input: readonly ConversationMessage[]): string | undefined {
-  return localTimeOf(questionIn(input) ?? {});
+  return localTimeOf(asked(input) ?? {});
 }
 
-function questionIn(input: readonly ConversationMessage[]): ConversationMessage | undefined {
-  return input.findLast(({ role }) => role === 'user') ?? input.at(-1);
+function asked(input: readonly ConversationMessage[]): ConversationMessage | undefined {
+  return questionIn(input) ?? input.at(-1);
 }

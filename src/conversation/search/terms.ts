@@ -9,8 +9,9 @@ export type InSlices<T> = Generator<undefined, T>;
 /** The passage of a message that is not loaded. */
 const NOT_LOADED = [''];
 
-/** Messages that are looked at between two pauses. */
+/** Messages, and characters, that are looked at between two pauses. */
 const SLICE = 500;
+const SLICE_OF_TEXT = 20_000;
 
 /** What is looked for: a word, the beginning of one, or a date. */
 export interface Term {
@@ -96,6 +97,7 @@ export class Passages {
     const holders: Holders = { words: new Map(), alike: new Map() };
     const needles = new Needles(words);
     let passage = -1;
+    let read = 0;
     for (let position = 0; position < this.messages.length; position += 1) {
       if (position % SLICE === 0) yield;
       const name = this.messages[position]?.name;
@@ -103,6 +105,11 @@ export class Passages {
       for (const text of this.#textsOf(position)) {
         passage += 1;
         if (text === '') continue;
+        read += text.length;
+        if (read > SLICE_OF_TEXT) {
+          read = 0;
+          yield;
+        }
         const found = needles.in(text);
         for (const word of ofName.length > 0 ? [...found, ...ofName] : found) {
           if (words.has(word)) note(holders.words, word, passage);

@@ -1,11 +1,13 @@
+import { nfkc, startOf } from '../../base/unicode.js';
+
 const NOT_ASCII = /[^\p{ASCII}]/u;
 const ASCII_WORDS = /[a-z0-9]+/g;
-const WORDS = /[\p{L}\p{M}\p{N}]+/gu;
+const WORDS = /[\p{L}\p{N}][\p{L}\p{M}\p{N}]*/gu;
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 /** Letters of an unknown word by which it is looked for. */
 export const BEGINNING = 5;
-/** A longer number or key is cut to so many characters: an index of a database takes no words of any length. */
+/** A longer word, such as a key, is cut to so many characters: an index of a database takes no words of any length. */
 const LONGEST = 40;
 /** The accents of Latin, Greek and Cyrillic letters, and the points of Hebrew and Arabic. In other scripts, marks are vowels. */
 const ACCENTS = /[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]/g;
@@ -36,10 +38,10 @@ const EXACT_WORDS =
 export function wordsIn(text: string): string[] {
   const found: string[] = [];
   const isAscii = !NOT_ASCII.test(text);
-  const words = isAscii ? text.toLowerCase().match(ASCII_WORDS) : text.normalize('NFKC').toLowerCase().match(WORDS);
+  const words = isAscii ? text.toLowerCase().match(ASCII_WORDS) : nfkc(text).toLowerCase().match(WORDS);
   for (const word of words ?? []) {
     if (!isAscii && UNSPACED.test(word)) addPairs(word, found);
-    else if (!STOP_WORDS.has(word)) addWord(word, found);
+    else if (!STOP_WORDS.has(word)) addWord(startOf(word, LONGEST), found);
   }
   return found;
 }
@@ -48,6 +50,7 @@ export function wordsIn(text: string): string[] {
 function addWord(word: string, found: string[]): void {
   const plain = stemOf(word);
   const folded = NOT_ASCII.test(word) ? stemOf(foldedOf(word)) : plain;
+  if (folded === '') return; // a mark alone
   found.push(folded);
   if (folded !== plain) found.push(plain);
 }
@@ -62,7 +65,8 @@ export class Needles {
     for (const word of words) {
       const beginning = beginningOf(word);
       if (beginning.length >= BEGINNING && !/\d/.test(word)) this.beginnings.add(beginning);
-      this.#needles.add(unaccented(beginning));
+      const needle = unaccented(beginning);
+      if (needle !== '') this.#needles.add(needle); // the empty text is everywhere
     }
   }
 
@@ -72,7 +76,7 @@ export class Needles {
     const found: string[] = [];
     if (NOT_ASCII.test(lower)) {
       // Between letters of other scripts, words need no space.
-      const plain = unaccented(text.normalize('NFKC').toLowerCase());
+      const plain = unaccented(nfkc(text).toLowerCase());
       for (const needle of this.#needles) if (plain.includes(needle)) return wordsIn(text);
       return found;
     }
@@ -81,7 +85,7 @@ export class Needles {
         if (isInWord(lower, at - 1)) continue;
         let end = at + needle.length;
         while (isInWord(lower, end)) end += 1;
-        const word = lower.slice(at, end);
+        const word = lower.slice(at, Math.min(end, at + LONGEST));
         if (!STOP_WORDS.has(word)) found.push(stemOf(word));
       }
     return found;
@@ -144,5 +148,5 @@ const STOP_WORDS = /* @__PURE__ */ new Set(
 
 /** Normalises a text, so that case, punctuation and spaces make no difference. */
 export function normalise(text: string): string {
-  return (text.normalize('NFKC').toLowerCase().match(EXACT_WORDS) ?? []).join(' ');
+  return (nfkc(text).toLowerCase().match(EXACT_WORDS) ?? []).join(' ');
 }

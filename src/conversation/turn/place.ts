@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../../index.js';
 import type { Spot } from '../context/session.js';
-import { badInput, wellFormed } from '../messages.js';
+import { badInput, questionIn, wellFormed } from '../messages.js';
 import type { ConversationMessage, RecordedReply, StoredMessage } from '../model.js';
 import { ConversationConflictError } from '../store.js';
 
@@ -151,11 +151,6 @@ function repliesTo(
     follows &&= role === 'assistant' && replyTo === undefined;
     return follows || (question !== undefined && replyTo === question);
   });
-}
-
-/** The last message of the user, to which the reply belongs. */
-export function questionIn<Message extends ConversationMessage>(input: readonly Message[]): Message | undefined {
-  return input.findLast(isQuestion);
 }
 
 /** Whether the input has to be stored before its reply. */

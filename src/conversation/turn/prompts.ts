@@ -112,12 +112,16 @@ export class Prompts {
   }
 }
 
-/** What the prompt of a turn is built from. */
+/** What the prompt of a turn is built from. A message of the input stays excluded if it is. */
 export function paramsOf(
   place: Place<ConversationMessage>,
   all: Newest,
 ): Pick<PromptParams, 'input' | 'messages' | 'all'> {
-  return { input: place.input, messages: historyOf(place, all.messages), all };
+  const excluded = new Set(all.messages.flatMap((message) => (message.excluded === true ? (message.id ?? []) : [])));
+  const input = place.input.map((message) =>
+    excluded.has(message.id ?? '') ? { ...message, excluded: true } : message,
+  );
+  return { input, messages: historyOf(place, all.messages), all };
 }
 
 /** @throws {RequestValidationError} that names the message and its field */

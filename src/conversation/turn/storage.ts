@@ -1,12 +1,12 @@
 import type { Runtime } from '../../base/runtime.js';
 import { type Newest, type Session, type Spot, stored } from '../context/session.js';
-import { wellFormed } from '../messages.js';
+import { questionIn, wellFormed } from '../messages.js';
 import type { ChatTurn, ConversationMessage, PromptReport, RecordedReply, StoredMessage } from '../model.js';
 import { storedSources } from '../prompt/recall.js';
 import { ConversationConflictError, ConversationStoreError } from '../store.js';
 import type { TurnTimeouts } from '../turn-timeouts.js';
 import { afterConflict } from './conflict.js';
-import { checkIds, isNew, type Place, questionIn, spotOf } from './place.js';
+import { checkIds, isNew, type Place, spotOf } from './place.js';
 
 /** A turn that has begun: its place, and the messages that it saw. Others may be loaded until it ends. */
 export interface BegunTurn {

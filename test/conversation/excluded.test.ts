@@ -1,0 +1,78 @@
+import {
+  type ConversationMessage,
+  memoryStore,
+  type ReplyStream,
+  type StoredMessage,
+} from 'context-gateway/conversation';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { chatWorld } from './world.js';
+
+type World = ReturnType<typeof chatWorld>;
+type Talk = ReturnType<World['open']>;
+
+const readAll = (reply: ReplyStream): Promise<unknown> => reply.final();
+
+/** Each way in which a message may be sent: in a turn, or in a prompt for another client. */
+const WAYS: Readonly<Record<string, (talk: Talk, rows: readonly StoredMessage[]) => Promise<unknown>>> = {
+  send: (talk) => talk.send('Where is the lamp, and which secret do you know?'),
+  stream: (talk) => readAll(talk.stream('Where is the lamp?')),
+  regenerate: (talk) => readAll(talk.regenerate()),
+  edit: (talk, rows) => readAll(talk.edit(rows.findLast(({ role }) => role === 'user')?.id ?? '', 'Which lamp?')),
+  'send again': (talk, rows) => talk.send(withoutFlags(rows.filter(({ role }) => role === 'user').slice(-2))),
+  'send of all': (talk, rows) => talk.send([...withoutFlags(rows.slice(-3)), { role: 'user', content: 'And now?' }]),
+  buildMessages: async (talk) => JSON.stringify(await talk.buildMessages('Where is the lamp?')),
+  'buildMessages with a history': async (talk, rows) =>
+    JSON.stringify(await talk.buildMessages('Where is the lamp?', { messages: rows.map((row) => ({ ...row })) })),
+  contextMessage: async (talk) => JSON.stringify(await talk.contextMessage('Where is the lamp?')),
+  fork: async (talk, rows) => (await talk.fork(rows.at(-1)?.id ?? '', 'copy')).send('Where is the lamp?'),
+};
+
+/** A page sends what it shows, and knows nothing of what is excluded. */
+function withoutFlags(rows: readonly StoredMessage[]): ConversationMessage[] {
+  const input = rows.map(({ id, role, content }) => ({ id, role, content }));
+  const first = input.findIndex(({ role }) => role === 'user');
+  return first === -1 ? [{ role: 'user', content: 'Nothing yet?' }] : input.slice(first);
+}
+
+test.each(Object.entries(WAYS))('an excluded message is in no prompt: %s', async (_, way) => {
+  const row = fc.record({
+    role: fc.constantFrom('user', 'assistant'),
+    excluded: fc.boolean(),
+    isPinned: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(row, { minLength: 1, maxLength: 12 }),
+      fc.boolean(),
+      fc.boolean(),
+      async (all, isStored, isShort) => {
+        const world = chatWorld();
+        const rows: StoredMessage[] = all.map(({ role, excluded }, at) => ({
+          ...{ id: `m${at}`, role, createdAt: new Date(at).toISOString() },
+          content: excluded ? `The lamp, secret number ${at}.` : `The lamp number ${at} is red.`,
+          ...(isStored && excluded && { excluded }),
+        }));
+        const messages = rows.map(({ id, role, content }) => ({ id, role: role as 'user' | 'assistant', content }));
+        world.emulator.conversations.create({ id: 'rows', messages });
+        for (const [at, { isPinned, excluded }] of all.entries())
+          if (isPinned && !excluded) await world.context.pin('rows', `m${at}`);
+        const talk = world.open({
+          ...{ conversationId: 'rows', store: memoryStore({ rows }), budget: isShort ? 120 : 16_000 },
+          context: undefined,
+        });
+        const isExcluded = (at: number): boolean => all[at]?.excluded === true;
+        for (const at of rows.keys()) if (!isStored && isExcluded(at)) await talk.exclude(`m${at}`);
+        // What is asked once more is taken in again.
+        const asked = rows.findLastIndex(({ role }) => role === 'user');
+
+        const built = await way(talk, rows).catch((error: Error) => error.name);
+
+        const sent = `${JSON.stringify(world.prompts)} ${typeof built === 'string' ? built : ''}`;
+        const shown = [...sent.matchAll(/secret number (\d+)/g)].map(([, at]) => Number(at));
+        expect(shown.filter((at) => at !== asked)).toEqual([]);
+      },
+    ),
+    { numRuns: 40 },
+  );
+});
