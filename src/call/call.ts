@@ -1,7 +1,7 @@
 import { ignoreErrors } from '../base/ignore-errors.js';
 import type { Attempt, RateLimit } from '../base/response-info.js';
 import type { Runtime } from '../base/runtime.js';
-import { APIError, type Area } from '../errors/api.js';
+import type { Area } from '../errors/api.js';
 import type { Sent } from '../errors/connection.js';
 import { Redactor } from '../errors/redactor.js';
 import type { Listener } from '../events/events.js';
@@ -12,6 +12,7 @@ import type { PreparedRequest } from '../request/request.js';
 import type { RequestOptions } from '../request/request-options.js';
 import type { CallTimeouts, LiveCalls } from '../request/timeouts.js';
 import type { ResponseSource } from '../response/service-response.js';
+import type { RetryBudget } from './retry-budget.js';
 
 /** The parts of a request that depend on the API. */
 export interface ApiArea {
@@ -69,11 +70,6 @@ export interface Call {
   sent: Sent;
 }
 
-/** The size of the retry budget, and the cost of a retry. */
-const BUDGET = 100;
-const COST = 10;
-const COST_WHEN_REFUSED = 5;
-
 /** One attempt of a call: what is known of it alone. */
 export class CallAttempt implements ResponseSource {
   readonly timeouts: CallTimeouts;
@@ -114,31 +110,5 @@ export class CallAttempt implements ResponseSource {
     const { permit } = this;
     this.permit = undefined;
     ignoreErrors(() => permit?.release(observed));
-  }
-}
-
-/**
- * Limits retries while the service is failing, when each call would otherwise send two more requests by default.
- * Retries cost points, and successes restore them. First attempts are never held back. One for each client.
- */
-export class RetryBudget {
-  #remaining = BUDGET;
-
-  /** The cost of a retry after this error. A 429 costs nothing if a limiter holds all calls back. */
-  cost(error: unknown, paced: boolean): number {
-    if (!(error instanceof APIError)) return COST;
-    if (error.status === 429 && paced) return 0;
-    return error.status === 429 || error.status === 503 ? COST_WHEN_REFUSED : COST;
-  }
-
-  take(cost: number): boolean {
-    if (this.#remaining < cost) return false;
-    this.#remaining -= cost;
-    return true;
-  }
-
-  /** A call succeeded: restores the cost of its retries, or one point if it needed none. */
-  refund(spent: number): void {
-    this.#remaining = Math.min(BUDGET, this.#remaining + Math.max(1, spent));
   }
 }

@@ -17,8 +17,9 @@ import { LiveCalls } from '../request/timeouts.js';
 import type { ResponseSpec } from '../response/service-response.js';
 import { mapOf } from '../validation/fields.js';
 import { checkHeaderName, checkHeaders } from '../validation/headers.js';
-import { type ApiArea, type ClientState, RetryBudget } from './call.js';
+import type { ApiArea, ClientState } from './call.js';
 import { Resource } from './resource.js';
+import { RetryBudget } from './retry-budget.js';
 import { Transport } from './transport.js';
 
 /** A request to an endpoint that has no method yet. */

@@ -287,14 +287,15 @@ export class Transport {
 
   /** Decides what follows a failed attempt: returns the wait before the next one, or throws the error. */
   #decide(error: unknown, call: Call): number {
-    const { retryBudget, limiter } = this.#client.shared;
+    const { retryBudget, limiter, runtime } = this.#client.shared;
     const { attempts, reporter } = call;
     const reason = error instanceof APIError ? error.status : error instanceof Error ? error.name : 'unknown';
     const event = { attempt: attempts.length, reason };
     const decision = nextWait(error, call);
-    const cost = retryBudget.cost(error, limiter !== undefined);
     // Not by `wait`, which a polluted prototype may add.
-    if (decision.stop !== undefined || !retryBudget.take(cost)) {
+    const isOver = decision.stop !== undefined;
+    const cost = isOver ? undefined : retryBudget.take(error, limiter !== undefined, runtime.now());
+    if (isOver || cost === undefined) {
       explainNotFound(error, call);
       reporter?.emit({ type: 'failure', ...event, stop: decision.stop ?? 'retry-budget-exhausted' });
       throw error;

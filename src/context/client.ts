@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
 import type { APIPromise } from '../base/api-promise.js';
 import type { Runtime } from '../base/runtime.js';
-import { type ClientState, RetryBudget } from '../call/call.js';
+import type { ClientState } from '../call/call.js';
 import { ServiceClient } from '../call/client.js';
+import { RetryBudget } from '../call/retry-budget.js';
 import { ConfigurationError } from '../errors/base.js';
 import { MemoryRateLimiter } from '../rate-limit/memory-rate-limiter.js';
 import {

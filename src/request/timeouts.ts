@@ -14,7 +14,9 @@ export const MIN_ATTEMPT = 10;
  * A timer that fires this late (ms) was delayed by a blocked event loop: data may have arrived that is still unread.
  */
 const LATE_TIMER = 25;
+/** So many turns of the event loop are left for reading it, and so many milliseconds: each turn may be long, too. */
 const GRACE_TICKS = 8;
+const GRACE = 50;
 
 /** A timer that fires this late (ms) was frozen with its page, or slept with its machine: silence is counted anew. */
 const FROZEN = 1_000;
@@ -242,14 +244,16 @@ class Watchdog {
     const endsAt = this.#fedAt + this.ms;
     const delay = Math.min(Math.max(0, endsAt - armedAt), this.ms);
     let turns = 0;
+    let graceEndsAt = 0;
     const fire = (): void => {
       const now = this.runtime.now();
+      if (turns === 0) graceEndsAt = now + GRACE;
       // Set for the whole time and not fed since: it has expired, even if tests move timers but no clock.
       const unfed = this.#fedAt + this.ms === endsAt && endsAt - armedAt <= delay;
       // Timers may fire slightly early by the monotonic clock: less than a millisecond left counts as none.
       const over = unfed || this.#fedAt + this.ms - now < 1;
       const late = now - armedAt - delay;
-      const heldUp = turns > 0 ? turns < GRACE_TICKS : late >= LATE_TIMER;
+      const heldUp = turns > 0 ? turns < GRACE_TICKS && now < graceEndsAt : late >= LATE_TIMER;
       const wasFrozen = over && turns === 0 && late >= this.frozen;
       // What has arrived meanwhile may take as long to be delivered.
       if (wasFrozen) this.#fedAt = now + Math.max(0, Math.min(late, LONGEST_THAW) - this.ms);

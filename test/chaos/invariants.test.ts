@@ -11,7 +11,7 @@ const effect: Outcome = outcome({ operation: 'effect-1', kind: 'effect' });
 
 const report: Report = {
   outcomes: [outcome(), effect],
-  outage: { calls: 1_000, sends: 1_020 },
+  outage: { calls: 1_000, sends: 1_100 },
   window: { calls: 150, failed: 0 },
   bareFailed: 0,
   retries: {},

@@ -25,7 +25,7 @@ const WAYS: Readonly<Record<string, (talk: Talk, rows: readonly StoredMessage[])
   'buildMessages with a history': async (talk, rows) =>
     JSON.stringify(await talk.buildMessages('Where is the lamp?', { messages: rows.map((row) => ({ ...row })) })),
   contextMessage: async (talk) => JSON.stringify(await talk.contextMessage('Where is the lamp?')),
-  fork: async (talk, rows) => (await talk.fork(rows.at(-1)?.id ?? '', 'copy')).send('Where is the lamp?'),
+  fork: async (talk, rows) => (await talk.fork(rows.at(-1)?.id ?? '')).send('Where is the lamp?'),
 };
 
 /** A page sends what it shows, and knows nothing of what is excluded. */

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Attempt } from '../../src/base/response-info.js';
-import { RetryBudget } from '../../src/call/call.js';
 import { type FailedCall, nextWait } from '../../src/call/retry.js';
+import { RetryBudget } from '../../src/call/retry-budget.js';
 import { apiError } from '../../src/errors/api.js';
 import { ConfigurationError } from '../../src/errors/base.js';
 import {
@@ -196,23 +196,52 @@ describe('a hint', () => {
 });
 
 describe('the retry budget', () => {
-  test('costs 10 per retry, 5 after a 429 or 503, and nothing after a 429 if a limiter delays all calls anyway', () => {
+  const refused = () =>
+    new APIConnectionError('refused', {
+      ...{ phase: 'connect', sent: 'no', retryable: true },
+      cause: Object.assign(new Error(), { code: 'ECONNREFUSED' }),
+    });
+  /** How many retries it allows after an error, and what they cost. */
+  const taken = (budget: RetryBudget, error: unknown, now = 0): number[] => {
+    const costs: number[] = [];
+    for (let cost = budget.take(error, false, now); cost !== undefined; cost = budget.take(error, false, now))
+      costs.push(cost);
+    return costs;
+  };
+
+  test('costs 5 per retry, and nothing after a 429 if a limiter delays all calls anyway', () => {
     const budget = new RetryBudget();
 
-    expect(budget.cost(broken('connect', 'no'), true)).toBe(10);
-    expect(budget.cost(status(500), true)).toBe(10);
-    expect(budget.cost(status(503, 5_000), true)).toBe(5);
-    expect(budget.cost(status(429), false)).toBe(5);
-    expect(budget.cost(status(429, 5_000), true)).toBe(0);
+    for (const error of [broken('connect', 'no'), status(500), status(503, 5_000)])
+      expect(budget.take(error, true, 0)).toBe(5);
+    expect(budget.take(status(429, 5_000), true, 0)).toBe(0);
+    expect(budget.take(status(429), false, 0)).toBe(5);
   });
 
-  test('is never refilled beyond its size', () => {
+  test('allows a hundred retries more than there are successes, and is never refilled beyond them', () => {
     const budget = new RetryBudget();
     budget.refund(1_000);
 
-    expect(budget.take(100)).toBe(true);
-    expect(budget.take(1)).toBe(false);
+    expect(taken(budget, status(500))).toHaveLength(100);
+    for (let success = 0; success < 5; success += 1) budget.refund(0);
+    expect(taken(budget, status(500))).toHaveLength(1);
+  });
+
+  test('allows a hundred more for nothing after connections that are refused for less than a second', () => {
+    const budget = new RetryBudget();
+    budget.take(refused(), false, 5_000);
+
+    const costs = taken(budget, refused(), 5_999);
+    expect(costs).toEqual([...Array(99).fill(0), ...Array(100).fill(5)]);
+    expect(budget.take(refused(), false, 6_001)).toBeUndefined();
+  });
+
+  test('charges for refused connections after their first second, which begins again after a success', () => {
+    const budget = new RetryBudget();
+
+    const at = (now: number) => budget.take(refused(), false, now);
+    expect([at(0), at(999), at(1_000), at(9_000)]).toEqual([0, 0, 5, 5]);
     budget.refund(0);
-    expect(budget.take(1)).toBe(true);
+    expect([at(20_000), at(20_999), at(21_000)]).toEqual([0, 0, 5]);
   });
 });

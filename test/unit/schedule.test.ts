@@ -192,15 +192,33 @@ describe('a call on a manual clock', () => {
     expect(sentAt[1]).toBeLessThanOrEqual(7_700);
   });
 
+  test.each([30, 100, 400])('ends soon after its deadline if each turn of the event loop takes %i ms', async (turn) => {
+    const runtime = manualRuntime();
+    const { now, setTimer } = runtime;
+    const atNextTurn = (ms: number): number => Math.ceil((now() + ms) / turn) * turn - now();
+    runtime.setTimer = (fire, ms) => setTimer(fire, atNextTurn(ms));
+    const fetch = () => new Promise<Response>(() => {});
+    const client = new GatewayClient({ baseURL: 'https://service.test', apiKey: KEY, fetch }, undefined, runtime);
+    let endedAt = 0;
+    const call = failureOf(client.integrations.list({ deadline: 1_010 })).finally(() => {
+      endedAt = now();
+    });
+    for (let turns = 0; turns < 3_000 / turn; turns += 1) await runtime.advance(turn);
+
+    expect(await call).toMatchObject({ kind: 'deadline' });
+    // The turn in which it is over, and 50 ms in which a response that has arrived is read, which may take a whole turn.
+    expect(endedAt).toBeLessThanOrEqual(1_010 + turn + Math.max(turn, 50 + turn));
+  });
+
   test('is not retried once the retry budget is empty, onEvent says why, and first attempts go on', async () => {
     const stops: string[] = [];
     const onEvent = (event: ClientEvent) => event.type === 'failure' && stops.push(event.stop);
     const { client, runtime, sentAt } = clientFor([{ status: 500 }], { maxRetries: 2, onEvent });
 
-    for (let n = 0; n < 8; n += 1) await outcomeOf(client.integrations.list(), runtime);
+    for (let n = 0; n < 53; n += 1) await outcomeOf(client.integrations.list(), runtime);
 
-    expect(stops).toEqual([...Array(5).fill('retries-used-up'), ...Array(3).fill('retry-budget-exhausted')]);
-    expect(sentAt).toHaveLength(5 * 3 + 3);
+    expect(stops).toEqual([...Array(50).fill('retries-used-up'), ...Array(3).fill('retry-budget-exhausted')]);
+    expect(sentAt).toHaveLength(50 * 3 + 3);
   });
 
   test('refunds its retries to the budget if it succeeds in the end', async () => {
