@@ -4,6 +4,7 @@ import {
   GatewayClient,
   logTo,
   mapCalls,
+  type PinnedMemoryItem,
   readChatCompletionStream,
   toErrorData,
   toErrorResponse,
@@ -48,13 +49,13 @@ const HEAD = { id: 'c', created: 1, model: 'm' };
 const USAGE = { prompt_tokens: 10, completion_tokens: 1, total_tokens: 11 };
 const ASK = { model: 'm', messages: [{ role: 'user', content: 'Hello?' }] };
 
-const gatewayWith = (answer: (init: RequestInit) => Response): GatewayClient =>
+export const gatewayWith = (answer: (init: RequestInit) => Response): GatewayClient =>
   new GatewayClient({
     ...{ baseURL: 'https://gateway.test', apiKey: 'svc_sk_bounded', maxRetries: 0, pacing: false },
     fetch: async (_, init) => answer(init ?? {}),
   });
 
-const completion = (content: string, more: object = {}): Response => {
+export const completion = (content: string, more: object = {}): Response => {
   const choice = { index: 0, message: { role: 'assistant', content, ...more }, finish_reason: 'stop' };
   return Response.json({ ...HEAD, object: 'chat.completion', choices: [choice], usage: USAGE });
 };
@@ -106,10 +107,10 @@ const talkWith = (messages: ConversationMessage[], more: Partial<ConversationOpt
     ...{ store: memoryStore({ c: messages }), ...more },
   });
 
-const contextWith = (requirements: () => string[]): ContextClient => {
+export const contextWith = (requirements: () => string[], pinnedMemory: PinnedMemoryItem[] = []): ContextClient => {
   const context = () => ({
     rollingSummary: summary({ requirements: requirements() }),
-    pinnedMemory: [],
+    pinnedMemory,
     metadata: metadata(),
   });
   const result = { success: true, previousTokenCount: 100, newTokenCount: 50, tokensRemoved: 50, summaryUpdated: true };

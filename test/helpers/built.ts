@@ -44,7 +44,10 @@ export default async function setup(project: TestProject): Promise<void> {
 async function buildInto(folder: string, root: string): Promise<void> {
   await build({
     ...FOR_NODE,
-    entryPoints: { ...SOURCES, cli: 'src/cli/cli.ts', 'emulator-cli': 'emulator/src/cli/main.ts' },
+    entryPoints: {
+      ...{ ...SOURCES, cli: 'src/cli/cli.ts', 'emulator-cli': 'emulator/src/cli/main.ts' },
+      'hostile-worker': 'test/bounded/hostile-worker.ts',
+    },
     absWorkingDir: root,
     outdir: folder,
     splitting: true,

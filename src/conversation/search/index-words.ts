@@ -1,4 +1,4 @@
-import { wellFormed } from '../messages.js';
+import { startOf } from '../../base/unicode.js';
 import type { ConversationMessage } from '../model.js';
 import { dateTerms, daysBeside, localTimeOf } from './dates.js';
 import { mayNeedPrevious, type Query, termsOfQuery, wordsOfQuery } from './rank.js';
@@ -21,7 +21,7 @@ export function wordsOf(message: Pick<ConversationMessage, 'content' | 'name' | 
   const words = [...wordsIn(content), ...wordsIn(name ?? '')];
   // A word with a digit is also found by its letters: "covid19" by "covid".
   return indexed(
-    words.flatMap((word) => [word, word.slice(0, BEGINNING)]),
+    words.flatMap((word) => [word, startOf(word, BEGINNING)]),
     time === undefined ? [] : dateTerms(time),
   );
 }
@@ -37,5 +37,5 @@ export function wantedWords(query: Query): string[] {
 }
 
 function indexed(words: readonly string[], dates: readonly string[]): string[] {
-  return [...new Set([...words.map(beginningOf), ...dates])].map(wellFormed);
+  return [...new Set([...words.map(beginningOf), ...dates])];
 }

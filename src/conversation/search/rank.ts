@@ -1,3 +1,4 @@
+import { startOf } from '../../base/unicode.js';
 import type { Match } from '../model.js';
 import type { Loaded } from './archive.js';
 import { datesIn, localTime } from './dates.js';
@@ -114,7 +115,7 @@ export function wordsOfQuery(texts: readonly string[], most = MAX_TERMS): Readon
 /** A word that no message has is looked for by its beginning: in many languages, words have many endings. Numbers have none. */
 function known(words: ReadonlySet<string>, holders: Holders, size: number): Term[] {
   const isUnknown = (word: string): boolean => (holders.words.get(word)?.[0] ?? size) >= size;
-  const beginnings = new Set([...words].filter(isUnknown).map((word) => word.slice(0, BEGINNING)));
+  const beginnings = new Set([...words].filter(isUnknown).map((word) => startOf(word, BEGINNING)));
   const exact = [...words].map((word) => ({ factor: 1, list: holders.words.get(word) ?? [] }));
   const alike = [...beginnings].map((word) => ({ factor: ALIKE, list: holders.alike.get(word) ?? [] }));
   return [...exact, ...alike].filter(({ list }) => list.length > 0);

@@ -1,3 +1,4 @@
+import { startOf } from '../../base/unicode.js';
 import type { Loaded } from './archive.js';
 import { dateTerms, localTimeOf } from './dates.js';
 import { LONG, PASSAGE, passagesOf } from './passages.js';
@@ -113,7 +114,7 @@ export class Passages {
         const found = needles.in(text);
         for (const word of ofName.length > 0 ? [...found, ...ofName] : found) {
           if (words.has(word)) note(holders.words, word, passage);
-          const beginning = word.slice(0, BEGINNING);
+          const beginning = startOf(word, BEGINNING);
           if (needles.beginnings.has(beginning)) note(holders.alike, beginning, passage);
         }
       }

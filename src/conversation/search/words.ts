@@ -100,7 +100,7 @@ function isInWord(text: string, at: number): boolean {
 
 /** The beginning of a word, by which words with other endings are found. Numbers have none. */
 export function beginningOf(word: string): string {
-  return word.slice(0, /\d/.test(word) ? LONGEST : BEGINNING);
+  return startOf(word, /\d/.test(word) ? LONGEST : BEGINNING);
 }
 
 function unaccented(text: string): string {
@@ -117,9 +117,10 @@ function foldedOf(word: string): string {
 function addPairs(run: string, found: string[]): void {
   for (const [part] of run.matchAll(PARTS)) {
     const size = THREES.test(part) ? 3 : 2;
-    if (!UNSPACED.test(part)) addWord(part, found);
-    else if (part.length <= size) found.push(part);
-    else for (let i = 0; i + size <= part.length; i += 1) found.push(part.slice(i, i + size));
+    const characters = [...part];
+    if (!UNSPACED.test(part)) addWord(startOf(part, LONGEST), found);
+    else if (characters.length <= size) found.push(part);
+    else for (let i = 0; i + size <= characters.length; i += 1) found.push(characters.slice(i, i + size).join(''));
   }
 }
 
