@@ -104,8 +104,8 @@ describe.each(engines)('$engine', ({ options }) => {
     const calls = silences.flatMap(({ sent }, silence) =>
       OPERATIONS.map(async (operation) => {
         const path = `/v1/${operation}/${silence}`;
-        // One client each: together they would use up their retry budget.
-        const client = world.gateway({ ...options, timeout: 400 });
+        // A busy machine must send the request within it, and read what arrives.
+        const client = world.gateway({ ...options, timeout: 2_000 });
         const error = await failureOf(client.request({ method: METHODS[operation], path }));
         const sends = world.server.turns.filter((turn) => turn.path === path).length;
         expect(error).toMatchObject({ name: 'APITimeoutError', kind: 'attempt', sent });
