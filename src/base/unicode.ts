@@ -11,14 +11,15 @@ const MARKS = /[\p{M}\uFF9E\uFF9F]{30}/gu;
 /** A mark that is invisible, and that others are not sorted across. */
 const JOINER = '\u034F';
 
+/** Signs that stand for a phrase of 18 and of 8 letters. All others become at most six. */
+const PHRASES = /[\uFDFA\uFDFB]+/g;
+
 /**
  * `String.prototype.normalize('NFKC')` in proportion to the length of a text, also of one that was made to take long. The only
  * call of `normalize` for texts from outside.
  */
 export function nfkc(text: string): string {
-  const normal = text.replace(MARKS, `$&${JOINER}`).normalize('NFKC');
-  // One sign may stand for 18 characters. Ordinary text grows by a few.
-  return startOf(normal, 2 * text.length + 100);
+  return text.replace(PHRASES, ' ').replace(MARKS, `$&${JOINER}`).normalize('NFKC');
 }
 
 /** `String.prototype.isWellFormed`, which Hermes and Safari before 16.4 do not have. */

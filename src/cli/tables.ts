@@ -1,7 +1,9 @@
 import { isObject } from '../base/objects.js';
+import { startOf } from '../base/unicode.js';
 
 /** The widest cell of a table, in columns. `--json` has everything, and all digits. */
 const MAX_CELL = 80;
+const LONGEST_CELL = 1_000;
 /** Columns of a table, and levels of headings. What the service sends may have one for each record, or very many. */
 const MAX_COLUMNS = 40;
 const MAX_LEVELS = 5;
@@ -94,13 +96,15 @@ function widthOf(text: string): number {
 function cut(text: string): string {
   if (ASCII.test(text)) return text.length > MAX_CELL ? `${text.slice(0, MAX_CELL - 1)}…` : text;
   let [kept, shorter, width] = ['', '', 0];
-  for (const { segment } of CHARACTERS.segment(text)) {
+  // Each step takes longer the longer the text is, and one character may have any number of marks.
+  const start = startOf(text, LONGEST_CELL);
+  for (const { segment } of CHARACTERS.segment(start)) {
     width += widthOf(segment);
     if (width > MAX_CELL) return `${shorter}…`;
     kept += segment;
     if (width < MAX_CELL) shorter = kept; // leaves room for the dots
   }
-  return kept;
+  return start === text ? kept : `${kept}…`;
 }
 
 function isNested(value: unknown): boolean {

@@ -127,8 +127,13 @@ const joined = (arbitrary: fc.Arbitrary<string>, maxLength: number): fc.Arbitrar
     .tuple(fc.array(arbitrary, { minLength: 1, maxLength, size: 'max' }), fc.constantFrom('', ' ', '\n', ', '))
     .map(([parts, between]) => parts.join(between));
 /** A few signs, again and again. */
-const long = (length: number): fc.Arbitrary<string> =>
-  joined(sign, 4).map((part) => part.repeat(Math.ceil(length / part.length)).slice(0, length));
+const long = (length: number, some = joined(sign, 4)): fc.Arbitrary<string> =>
+  some.map((part) => part.repeat(Math.ceil(length / part.length)).slice(0, length));
+/** Marks, in any order: those of Unicode, and what becomes one. */
+const marks = fc.oneof(
+  fc.constantFrom(...OF_CATEGORIES.slice(5, 8).flat()),
+  fc.constantFrom('\u0315', '\u0300', '\u05ae', '\u0316', 'ﾞ', 'ﾟ'),
+);
 
 /** A hostile text: a sign alone, some of them, signs within ordinary words, or a few of them up to 100,000 characters. */
 export const hostileText: fc.Arbitrary<string> = fc.oneof(
@@ -138,6 +143,13 @@ export const hostileText: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: joined(sign, 300) },
   { weight: 1, arbitrary: long(2_000) },
   { weight: 1, arbitrary: long(100_000) },
+  {
+    weight: 1,
+    arbitrary: long(
+      100_000,
+      fc.array(marks, { minLength: 2, maxLength: 5 }).map((some) => some.join('')),
+    ),
+  },
 );
 
 /** Texts that meet each other: each stands alone, beside others, and within ordinary words. */

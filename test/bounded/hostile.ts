@@ -16,6 +16,10 @@ export const TEXTS: Readonly<Record<string, (length: number) => string>> = {
   'surrogate pairs': (n) => '🚀'.repeat(n / 2),
   'halves of pairs': (n) => '\ud83d'.repeat(n),
   'combining marks': (n) => `e${'\u0301'.repeat(n - 1)}`,
+  'marks in falling order': (n) => `e${repeated('\u0315\u0300\u05ae\u0316', n - 1)}`,
+  'accents that stand alone': (n) => repeated('a´ ¨ ', n),
+  'signs that stand for many letters': (n) => 'ﷺ'.repeat(n),
+  'letters of two halves': (n) => repeated('𐌰𠀀', n),
   Chinese: (n) => repeated('港口在六点开门。', n),
   code: (n) => repeated('const a = { b: [1, 2] };\n\t', n),
 };
