@@ -4,7 +4,7 @@ import type { CompactableMessage, CompactionLevel, CompactionState } from '../sr
 import { compact } from '../src/context/compaction/compact.js';
 import { LanguageLoader } from '../src/text/language.js';
 
-export const language = await new LanguageLoader().load();
+export const language = new LanguageLoader().load();
 export const NOTHING: CompactionState = { folded: 0, items: [], budget: 0 };
 export const LEVELS: readonly CompactionLevel[] = ['light', 'deep', 'aggressive'];
 

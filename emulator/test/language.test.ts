@@ -3,7 +3,7 @@ import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, test } from 'vitest';
 import { LanguageLoader } from '../src/text/language.js';
 
-const language = await new LanguageLoader().load();
+const language = new LanguageLoader().load();
 
 describe('tokens', () => {
   test.each(['', 'hello world', '日本語です', 'a'.repeat(255), '  \n\t x', 'const a = () => {};'])(

@@ -77,7 +77,7 @@ export class Completions {
   ): Promise<Completion | LiveCompletion> {
     const { chat, source, maxTokens } = this.parts;
     const window = this.#contextWindow(request.model);
-    const language = await this.parts.language.load();
+    const language = this.parts.language.load();
     await this.#turns.wait();
     const prompt = promptTokensOf(request.messages, window, language);
     counted?.(prompt);

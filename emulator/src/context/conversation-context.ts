@@ -66,7 +66,7 @@ export class ConversationContexts {
   }
 
   async metadata(conversationId: string): Promise<ContextMetadata> {
-    const language = await this.parts.language.load();
+    const language = this.parts.language.load();
     const state = await this.#counted(conversationId, language);
     const messages = this.#compactable(state, language);
     const total = totalTokens(messages);
@@ -87,7 +87,7 @@ export class ConversationContexts {
    * contain), and those of them that the context does not contain.
    */
   async inspect(conversationId: string): Promise<Inspection> {
-    const language = await this.parts.language.load();
+    const language = this.parts.language.load();
     return this.#slices.run(this.#inspecting(conversationId, language));
   }
 
@@ -106,7 +106,7 @@ export class ConversationContexts {
     level: CompactionLevel,
     requestId?: string | undefined,
   ): Promise<CompactionOutcome> {
-    const language = await this.parts.language.load();
+    const language = this.parts.language.load();
     const work = (): Sliced<Draft> => this.#draft(conversationId, level, language);
     const accounted = function* (this: ConversationContexts, items?: (draft: Draft) => SummaryItem[] | undefined) {
       const extracted = yield* work();
@@ -212,7 +212,7 @@ export class ConversationContexts {
 
   /** Excluding removes the message from the summary at once. Including lets the next compaction summarize it again. */
   async exclude(conversationId: string, messageId: string, exclude: boolean): Promise<void> {
-    const language = await this.parts.language.load();
+    const language = this.parts.language.load();
     const work = (): Sliced<CompactionState | undefined> =>
       this.#summaryWithout(conversationId, exclude ? messageId : undefined, language);
     await this.#retryOnChange(conversationId, work, (after) => {

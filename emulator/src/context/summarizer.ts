@@ -14,7 +14,7 @@ export type Summarizer = (messages: readonly MessageRecord[], budget: number) =>
 export function upstreamSummarizer(source: ModelSource | undefined, language: LanguageLoader): Summarizer {
   if (source === undefined) throw new RangeError("summarizer 'upstream' needs an upstream");
   return async (messages, budget) => {
-    const { countTokens } = await language.load();
+    const { countTokens } = language.load();
     try {
       const request = { model: SUMMARY_MODEL, temperature: 0, messages: promptFor(messages, budget) };
       const response = await source.complete(request, AbortSignal.timeout(TIMEOUT));

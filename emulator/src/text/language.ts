@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module';
+import type Nlp from 'compromise/one';
 import { runSync, type Sliced } from '../base/slices.js';
 import { Memo } from './memo.js';
 import { parts, wholeCharacters } from './parts.js';
@@ -31,19 +33,19 @@ export const TOKENS_PER_MESSAGE = 4;
 
 /** Loads the tokenizer and the sentence splitter once, and caches their results. One per emulator. */
 export class LanguageLoader {
-  #language: Promise<Language> | undefined;
+  #language: Language | undefined;
 
-  load(): Promise<Language> {
+  load(): Language {
     this.#language ??= loadLanguage();
     return this.#language;
   }
 }
 
-async function loadLanguage(): Promise<Language> {
-  const [encoding, { default: nlp }] = await Promise.all([
-    import('gpt-tokenizer/encoding/o200k_base'),
-    import('compromise/one'),
-  ]);
+function loadLanguage(): Language {
+  // On demand, because it takes longer than all the rest; at once, because fake timers do not wait for a file.
+  const require = createRequire(import.meta.url);
+  const encoding = require('gpt-tokenizer/encoding/o200k_base') as typeof import('gpt-tokenizer/encoding/o200k_base');
+  const nlp = require('compromise/one') as typeof Nlp;
   const asText = { disallowedSpecial: new Set<string>() };
   // The tokenizer caches 100,000 words. Once that cache is full, each new word takes a hundred times as long.
   let sinceCleared = 0;
