@@ -1,4 +1,5 @@
 import { MAX_TIMER, type Runtime } from '../base/runtime.js';
+import { forwardRuntime } from './forward-runtime.js';
 import type { Permit, RateLimiter, RateLimitObservation } from './rate-limiter.js';
 import { type PermitQueue, QueuedPermit } from './rate-limiter.js';
 import { RateWindow } from './rate-window.js';
@@ -9,13 +10,16 @@ import { RateWindow } from './rate-window.js';
  */
 export class MemoryRateLimiter implements RateLimiter {
   readonly #buckets = new Map<string, MemoryBucket>();
+  readonly #runtime: Runtime;
 
-  constructor(private readonly runtime: Runtime) {}
+  constructor(runtime: Runtime) {
+    this.#runtime = forwardRuntime(runtime);
+  }
 
   acquire(bucket: string): Permit {
     let queue = this.#buckets.get(bucket);
     if (queue === undefined) {
-      queue = new MemoryBucket(this.runtime);
+      queue = new MemoryBucket(this.#runtime);
       this.#buckets.set(bucket, queue);
     }
     return queue.acquire();

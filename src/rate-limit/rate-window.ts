@@ -3,7 +3,7 @@ import type { RateLimitObservation } from './rate-limiter.js';
 /** A reset further away than this is treated as malformed (ms). */
 export const MAX_WINDOW = 300_000;
 /** A wait of more than a day is malformed too, for example an epoch time. The client tries again after a day (ms). */
-const MAX_BLOCK = 86_400_000;
+export const MAX_BLOCK = 86_400_000;
 /** The first own wait after a 429. It doubles with each further one, until a request is accepted (ms). */
 const FIRST_BACKOFF = 500;
 const MAX_BACKOFF = 8_000;

@@ -1,6 +1,7 @@
 import { ignoreErrors } from '../base/ignore-errors.js';
 import { systemRuntime } from '../base/runtime.js';
 import { ConfigurationError, type RateLimiter } from '../index.js';
+import { forwardRuntime } from '../rate-limit/forward-runtime.js';
 import { Availability, type RedisLimiterEvent } from './availability.js';
 import { hexDigest, type RedisClient, runnerOf } from './client.js';
 import { type LimiterState, RedisBucket } from './redis-bucket.js';
@@ -52,9 +53,10 @@ const SALT = 'context-gateway/redis';
 export function redisLimiter(options: RedisLimiterOptions): RateLimiter {
   const { client, name, timeout = DEFAULT_TIMEOUT, processes = 1, onEvent } = checked(options);
   const listener = onEvent ?? warnOnce(client);
+  const runtime = forwardRuntime(systemRuntime);
   const state: LimiterState = {
-    runtime: systemRuntime,
-    availability: new Availability(systemRuntime, timeout, (event) => ignoreErrors(() => listener(event))),
+    runtime,
+    availability: new Availability(runtime, timeout, (event) => ignoreErrors(() => listener(event))),
     run: runnerOf(client, SCRIPT),
     process: crypto.randomUUID(),
     processes,

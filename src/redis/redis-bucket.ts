@@ -129,7 +129,14 @@ export class RedisBucket implements PermitQueue {
     };
     this.#accepted = 0;
     this.#reportWithin = Number.POSITIVE_INFINITY;
-    const send = async (sent: StepRequest) => readReply(await run(await this.#keys, argumentsOf(process, sent)));
+    const send = async (sent: StepRequest) => {
+      const reply = readReply(await run(await this.#keys, argumentsOf(process, sent)));
+      const offset = reply.now - runtime.now();
+      // A reply from before its step means that the clock of Redis has gone back.
+      const isKept = reply.now >= Math.floor(sent.sentAt);
+      this.#clockOffset = isKept ? Math.max(this.#clockOffset, offset) : offset;
+      return reply;
+    };
     return availability.ask(
       () => send(request),
       () => send({ ...request, wanted: 0 }),
@@ -141,7 +148,6 @@ export class RedisBucket implements PermitQueue {
     const now = this.#limiter.runtime.now();
     this.#isAlone = false;
     this.#processes = reply.processes;
-    this.#clockOffset = Math.max(this.#clockOffset, reply.now - now);
     this.#window.split(1);
     this.#window.sync(reply, now);
     return reply;

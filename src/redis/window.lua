@@ -23,13 +23,22 @@ reset_after, retry_after = reset_after - delay, retry_after - delay
 if delay > timeout then wanted = 0 end
 
 -- limit: 0 if unknown. reset_known: 0 if reset_at is an estimate. quotas: what is reserved in all. shared: the window of
--- which every process has reserved a share.
+-- which every process has reserved a share. seen_at: when the last step was.
 local s = {
   window = my_window, limit = 0, remaining = 0, in_flight = 0, started_at = now, ended_at = 0, length = UNKNOWN_LENGTH,
-  reset_at = now + UNKNOWN_LENGTH, reset_known = 0, quotas = 0, shared = 0, share = 0, blocked_until = 0, accepted = 0, sent = 0
+  reset_at = now + UNKNOWN_LENGTH, reset_known = 0, quotas = 0, shared = 0, share = 0, blocked_until = 0, accepted = 0,
+  sent = 0, seen_at = now
 }
 local stored = redis.call('HGETALL', window_key)
 for i = 1, #stored, 2 do s[stored[i]] = tonumber(stored[i + 1]) end
+
+-- If the clock has gone back, the stored times go back with it. The process may know best by how much.
+local last_now = math.max(s.seen_at, s.started_at)
+if now < last_now then
+  local back = math.max(last_now, sent_at) - now
+  for _, name in ipairs({ 'started_at', 'ended_at', 'reset_at', 'blocked_until' }) do s[name] = s[name] - back end
+end
+s.seen_at = now
 
 local function read(entry)
   local f = {}

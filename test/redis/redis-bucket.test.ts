@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Availability } from '../../src/redis/availability.js';
+import { redisLimiter } from '../../src/redis/limiter.js';
 import { RedisBucket } from '../../src/redis/redis-bucket.js';
 import { manualRuntime, settled } from '../helpers/manual-runtime.js';
 
@@ -13,7 +14,7 @@ const EPOCH = 1_700_000_000_000;
  */
 function queueWith({ remaining = 0, processes = 1, askAfter = 0 } = {}) {
   const runtime = manualRuntime();
-  const redis = { isUp: true, latency: 0, steps: [] as Record<string, number>[] };
+  const redis = { isUp: true, latency: 0, clock: EPOCH, steps: [] as Record<string, number>[] };
   const run = async (_keys: string[], args: string[]): Promise<unknown> => {
     const step = Object.fromEntries(Object.entries(NUMBERS).map(([name, at]) => [name, Number(args[at])]));
     redis.steps.push(step);
@@ -21,7 +22,7 @@ function queueWith({ remaining = 0, processes = 1, askAfter = 0 } = {}) {
     if (redis.latency > 0) await new Promise<void>((resolve) => runtime.setTimer(resolve, redis.latency));
     const limit = remaining === 0 ? 0 : 100;
     const granted = askAfter > 0 ? 0 : step.wanted;
-    return [EPOCH + runtime.now(), granted, askAfter, 1, limit, remaining, limit * 600, 0, processes];
+    return [redis.clock + runtime.now(), granted, askAfter, 1, limit, remaining, limit * 600, 0, processes];
   };
   const availability = new Availability(runtime, 500, () => {});
   const limiter = { runtime, availability, run, process: 'one', processes: 1, timeout: 500 };
@@ -43,6 +44,18 @@ describe('a step', () => {
     await acquire();
 
     expect(redis.steps.map(({ sentAt }) => sentAt)).toEqual([0, EPOCH + 150]);
+  });
+
+  test('has the time by the clock of Redis, also once that has gone back', async () => {
+    const { runtime, redis, acquire } = queueWith();
+    await acquire();
+    redis.clock -= 3_600_000;
+    await runtime.advance(100);
+    await acquire();
+    await runtime.advance(100);
+    await acquire();
+
+    expect(redis.steps.map(({ sentAt }) => sentAt)).toEqual([0, EPOCH + 100, EPOCH + 200 - 3_600_000]);
   });
 
   test('reports an accepted request once, within 15 ms, and a 429 at once', async () => {
@@ -98,6 +111,21 @@ test('calls wait without asking Redis while the window is closed', async () => {
   expect(runtime.pending).toBe(0);
   await acquire();
   expect(redis.steps).toHaveLength(3);
+});
+
+test('a clock of this process that goes back, as after fake timers, ends its waits', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  vi.advanceTimersByTime(3_600_000);
+  const evalsha = vi.fn(async () => [EPOCH, 0, 60_000, 1, 0, 0, 0, 0, 1]);
+  const limiter = redisLimiter({ client: { eval: evalsha, evalsha }, name: 'one' });
+  const first = await limiter.acquire('gateway');
+  vi.useRealTimers();
+
+  const second = await limiter.acquire('gateway');
+
+  expect(evalsha).toHaveBeenCalledTimes(2);
+  for (const permit of [first, second]) permit.release();
 });
 
 test('no timer is left if the last call leaves during a step that grants nothing', async () => {

@@ -239,6 +239,58 @@ describe.skipIf(missing)('a step', () => {
     expect(counts).toEqual([2, 2, 1]);
   });
 
+  describe('once the clock of Redis has gone back by hours', () => {
+    const BACK = 3 * 3_600_000;
+
+    test.each([
+      { who: 'a process that has waited', sentAt: () => now + BACK, left: { window: 20_000, block: 60_000 } },
+      // It does not know how long ago the last step was.
+      { who: 'a new process', sentAt: () => 0, left: { window: 30_000, block: 70_000 } },
+    ])('$who waits no longer than the window and the block last', async ({ sentAt, left }) => {
+      for (const [known, wait] of [
+        [{ limit: 10, remaining: 0, resetAfter: 30_000 }, left.window],
+        [{ retryAfter: 70_000 }, left.block],
+      ] as const) {
+        account += 1;
+        await processOf('first').step(1, known);
+        now += 10_000 - BACK;
+        const second = processOf('second');
+        expect(await second.step(1, { sentAt: sentAt() })).toMatchObject({ granted: 0, askAfter: wait });
+
+        now += wait;
+        expect(await second.step(1)).toMatchObject({ granted: 1, askAfter: 0 });
+      }
+    });
+
+    test('a window and a block that were over stay over', async () => {
+      const process = processOf('one');
+      await process.step(1, { limit: 10, remaining: 0, resetAfter: 1_000, retryAfter: 2_000 });
+      now += 3_600_000;
+      await process.step(1);
+      now -= BACK;
+
+      expect(await process.step(1)).toMatchObject({ granted: 1, askAfter: 0 });
+    });
+
+    test('the shares of others stay reserved', async () => {
+      const [first] = await waiting();
+      await first.step(0);
+      now -= BACK;
+
+      expect((await first.step(500)).granted).toBe(50);
+    });
+
+    test('responses are followed as before', async () => {
+      const process = processOf('one');
+      await process.step(1, { limit: 10, remaining: 0, resetAfter: 1_000 });
+      now += 1_000;
+      await process.step(1);
+      now -= BACK;
+
+      expect(await process.step(1, { limit: 10, remaining: 0, resetAfter: 5_000 })).toMatchObject({ askAfter: 5_000 });
+    });
+  });
+
   test('ignores a window that is too long', async () => {
     const reply = await processOf('one').step(5, { limit: 3, remaining: 0, resetAfter: 300_001 });
 

@@ -118,6 +118,27 @@ test('a call is admitted even if the block ends between two reads of the clock',
   }
 });
 
+test.each([
+  { name: 'a block', observed: { rejected: true, retryAfter: 60_000 } },
+  { name: 'a window', observed: { limit: 5, remaining: 0, resetAfter: 60_000 } },
+  { name: 'the body of a 429', observed: undefined },
+])('a clock that goes back ends the wait for $name', async ({ observed }) => {
+  const runtime = manualRuntime();
+  let shift = 5_000;
+  const { arrive } = limiterAfter({}, { ...runtime, now: () => runtime.now() + shift });
+  const { permit } = arrive();
+  if (observed === undefined) permit.hold?.(60_000);
+  else permit.release(observed);
+  const waiting = arrive();
+  expect(waiting.admitted).toBe(false);
+
+  shift = 0;
+  const next = arrive();
+  await settled();
+
+  expect([waiting.admitted, next.admitted]).toEqual([true, true]);
+});
+
 describe('the expected wait', () => {
   test('is the rest of a block, and unknown in a window without a response', async () => {
     expect(limiterAfter({ rejected: true, retryAfter: 45_000 }).arrive().permit.expectedWait).toBe(45_000);
