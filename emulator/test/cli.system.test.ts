@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import * as fs from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -73,15 +73,47 @@ describe('the command', () => {
 
     const second = await start(['--import', file, '--now', '2026-03-02T09:30:00Z']);
     const state = await (await fetch(`${second.url}/_emulator/state`)).json();
-    expect(state).toEqual(JSON.parse(readFileSync(file, 'utf8')));
+    expect(state).toEqual(JSON.parse(fs.readFileSync(file, 'utf8')));
     expect(state.clock.time).toBe('2026-03-02T09:31:00.000Z');
     expect(await second.interrupt()).toBe(0);
+  });
+
+  test.skipIf(process.platform === 'win32')('an export keeps the mode of the file, and links to it', async () => {
+    const directory = dataDirectory();
+    const at = (name: string) => join(directory, name);
+    fs.mkdirSync(at('inner'));
+    fs.writeFileSync(at('old.json'), 'old');
+    fs.chmodSync(at('old.json'), 0o640);
+    fs.symlinkSync('old.json', at('link'));
+    fs.symlinkSync('inner/new.json', at('link to nothing yet'));
+
+    for (const file of [at('link'), at('link to nothing yet')])
+      expect(await runHere('--port', '0', '--export-on-exit', file)).toMatchObject({ code: 0 });
+
+    for (const [file, mode] of [
+      ['old.json', 0o640],
+      ['inner/new.json', 0o600],
+    ] as const) {
+      expect(JSON.parse(fs.readFileSync(at(file), 'utf8'))).toHaveProperty('seed');
+      expect(fs.statSync(at(file)).mode & 0o777).toBe(mode);
+    }
+    expect(fs.readdirSync(directory).sort()).toEqual(['inner', 'link', 'link to nothing yet', 'old.json']);
+    expect([fs.readlinkSync(at('link')), fs.readdirSync(at('inner'))]).toEqual(['old.json', ['new.json']]);
+  });
+
+  test.skipIf(process.platform === 'win32')('an export to a pipe is written to it', async () => {
+    const piped = { within: ['sh', '-c', '"$@" | cat', 'sh'] };
+    const { said, ended } = launch(['exec', 'true', '--quiet', '--export-on-exit', '/dev/stdout'], piped);
+
+    expect(await ended).toBe(0);
+    expect(JSON.parse(said.out)).toHaveProperty('seed');
+    expect(said.err).toBe('');
   });
 
   test('says why it cannot import or export a snapshot', async () => {
     const file = join(EMPTY, 'none', 'state.json');
     const broken = join(dataDirectory(), 'state.json');
-    writeFileSync(broken, '{"seed":');
+    fs.writeFileSync(broken, '{"seed":');
 
     const problem = async (...args: string[]) => {
       const { code, err } = await runHere('--port', '0', '--quiet', ...args);
@@ -167,7 +199,7 @@ describe('the command', () => {
   test('passes its flags to the emulator', async () => {
     const directory = dataDirectory();
     const seed = join(directory, 'seed.json');
-    writeFileSync(
+    fs.writeFileSync(
       seed,
       JSON.stringify({ conversations: [{ id: 'ours', messages: [] }], replies: [{ match: 'ping', reply: 'pong' }] }),
     );
@@ -223,7 +255,7 @@ describe('the command', () => {
     { args: ['--record', 'x'], says: 'upstream' },
     { args: ['--data', '/dev/null/x'], says: '/dev/null' },
     // Here the system calls a directory missing that cannot be created.
-    ...(existsSync('/proc/self') ? [{ args: ['--data', '/proc/nope'], says: 'cannot write to /proc/nope' }] : []),
+    ...(fs.existsSync('/proc/self') ? [{ args: ['--data', '/proc/nope'], says: 'cannot write to /proc/nope' }] : []),
     { args: ['--prot', '1'], says: 'did you mean --port?' },
     { args: ['--no-port'], says: '--no-port' },
     { args: ['--limits', 'gatewy=1'], says: 'did you mean gateway?' },
@@ -254,9 +286,9 @@ describe('the command', () => {
       assume: { 'list-form': 'bare' },
       strict: true,
     };
-    writeFileSync(join(directory, 'first.json'), '{"conversations":[{"id":"ours"}]}');
+    fs.writeFileSync(join(directory, 'first.json'), '{"conversations":[{"id":"ours"}]}');
     const file = join(directory, 'context-gateway-emulator.config.json');
-    writeFileSync(file, JSON.stringify(config));
+    fs.writeFileSync(file, JSON.stringify(config));
     const read = (env: Record<string, string>, ...args: string[]) => readOptions(args, env, directory).options;
     const env = { CONTEXT_GATEWAY_EMULATOR_SEED: 'env', CONTEXT_GATEWAY_EMULATOR_LIMITS: 'gateway=7', PATH: '/bin' };
 
@@ -300,7 +332,7 @@ describe('the command', () => {
     { config: '[]', says: 'config.json: expected an object' },
   ])('rejects $env $config in one line that names the place', async ({ env = {}, config, says }) => {
     const directory = dataDirectory();
-    if (config !== undefined) writeFileSync(join(directory, 'context-gateway-emulator.config.json'), config);
+    if (config !== undefined) fs.writeFileSync(join(directory, 'context-gateway-emulator.config.json'), config);
     const variables = Object.entries(env).map(([name, value]) => [`CONTEXT_GATEWAY_EMULATOR_${name}`, value]);
 
     const { code, err } = await runIn({ directory, env: Object.fromEntries(variables) });
@@ -330,7 +362,7 @@ describe('the command', () => {
 
     expect(help).toMatchObject({ code: 0, out: expect.stringContaining('--seed TEXT'), err: '' });
     for (const { about } of OPTIONS) expect(help.out).toContain(about);
-    expect(readFileSync(new URL('../docs/command.md', import.meta.url), 'utf8')).toContain(optionTable());
+    expect(fs.readFileSync(new URL('../docs/command.md', import.meta.url), 'utf8')).toContain(optionTable());
     expect(await runHere('--version')).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
   });
 });

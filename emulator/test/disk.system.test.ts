@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createEmulator, type Emulator } from '../src/index.js';
@@ -109,6 +109,23 @@ describe.skipIf(process.platform === 'win32')('a data directory', () => {
 });
 
 const PRESET = { id: 'p', object: 'preset', name: 'n', description: '', category: 'c', template: 'z'.repeat(3000) };
+
+test.skipIf(process.platform === 'win32')('an export to a full disk leaves the last one as it was', async () => {
+  const directory = dataDirectory();
+  const file = join(directory, 'state.json');
+  for (const last of [undefined, '{"the":"last export"}']) {
+    if (last !== undefined) writeFileSync(file, last);
+    const { said, interrupt } = await start(['--export-on-exit', file], {
+      within: ['sh', '-c', 'ulimit -f 1; exec "$@"', 'sh'],
+    });
+
+    expect(await interrupt()).toBe(1);
+    const end = last === undefined ? '' : '; the file is as it was';
+    expect(said.err).toBe(`context-gateway-emulator: cannot write ${file}: EFBIG: file too large, write${end}\n`);
+    expect(readdirSync(directory)).toEqual(last === undefined ? [] : ['state.json']);
+  }
+  expect(readFileSync(file, 'utf8')).toBe('{"the":"last export"}');
+});
 
 describe('an unusable data directory', () => {
   test.skipIf(process.platform === 'win32')('is reported in one line if it is read-only', async () => {

@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import packageJson from '../../package.json' with { type: 'json' };
 import { isLoopback } from '../base/loopback.js';
 import { createEmulator, type Emulator, type ListeningEmulator } from '../emulator.js';
@@ -6,6 +5,7 @@ import { requestLine } from '../http/log/request-line.js';
 import { exec } from './exec.js';
 import { DEFAULT_HOST, DEFAULT_PORT } from './options.js';
 import { type CommandLine, readOptions } from './read-options.js';
+import { replaceFile } from './replace-file.js';
 import { emulatorOptions } from './setup.js';
 import { greeting, help, variables } from './texts.js';
 
@@ -78,7 +78,7 @@ function exportTo(file: string | undefined, emulator: Emulator): string | undefi
   if (file === undefined) return undefined;
   try {
     // It contains the seed, from which the first keys are derived.
-    writeFileSync(file, JSON.stringify(emulator.state()), { mode: 0o600 });
+    replaceFile(file, JSON.stringify(emulator.state()));
     return undefined;
   } catch (error) {
     return `cannot write ${file}: ${error instanceof Error ? firstLine(error.message) : String(error)}`;
