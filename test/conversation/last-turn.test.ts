@@ -80,3 +80,23 @@ test('what is recalled and the context give way to the last turn, but a pin stay
   expect(report.recalled).toEqual([]);
   expect(report.tokens.total).toBeLessThanOrEqual(1_000);
 });
+
+test('of a last turn with many replies, the question and the newest reply are sent, and the others can be recalled', async () => {
+  const { open, prompts } = chatWorld();
+  const replies = Array.from({ length: 200 }, (_, at) =>
+    assistant(`Remark ${at} is about ${at === 7 ? 'the lamp' : 'the sea'}.`),
+  );
+  const history = [user('Tell me all.'), ...replies];
+  const talk = open({ context: undefined, history, budget: 300, countTokens });
+
+  const { report } = await talk.send('Which lamp?');
+
+  const sent = prompts.at(-1)?.messages.map(({ content }) => content) ?? [];
+  expect(sent[0]).toBe('Tell me all.');
+  expect(sent.at(-3)).toBe('Remark 199 is about the sea.');
+  expect(report.recalled.map(({ text }) => text)).toContain('Remark 7 is about the lamp.');
+  expect(new Set(sent).size).toBe(sent.length);
+  // The others of the turn take a fifth.
+  expect(sent.length).toBeLessThan(20);
+  expect(report.dropped).toEqual([{ section: 'history', messages: 201 - (sent.length - 2), reason: 'budget' }]);
+});

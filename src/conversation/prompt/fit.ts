@@ -64,7 +64,7 @@ export function fitToBudget(params: FitParams): FittedPrompt {
   if (!(params.budget > 0)) throw new ConfigurationError('budget must be a positive number of tokens.');
   const layout = new PromptLayout(params);
   const { history, input } = params;
-  if (layout.start === 0) return layout.fill();
+  if (layout.hasAll) return layout.fill();
   const now = askedAt(input) ?? new Date().toISOString();
   return layout.fill(atOnce(searchMessages(history, { text: queryOf(input), limit: MAX_HITS, now })));
 }
@@ -95,23 +95,25 @@ export class PromptLayout {
     const { parts, history, input, instructions, budget, limit = budget } = params;
     this.#params = params;
     this.#count = params.countTokens ?? new TokenCounter().count;
-    this.#tail = new Tail(history, this.#count, params.older);
     this.#context = new Context(parts, history, this.#count, params.older);
     this.#asked = sentMessages(input, questionIn(input));
     this.#instructionTokens = instructions === undefined ? 0 : messageTokens([{ content: instructions }], this.#count);
     this.#inputTokens = messageTokens(this.#asked, this.#count);
+    this.#tail = new Tail(history, this.#count, params.older);
     const required = this.#instructionTokens + this.#inputTokens + this.#context.within(0, history.length).tokens;
     const beside = required <= budget ? this.#tail.tokens(this.#last) : Number.POSITIVE_INFINITY;
     const more = required + Math.min(beside, BESIDE_REQUIRED * budget);
     this.#budget = Math.max(budget, Math.floor(Math.min(limit, more)));
     this.#regular = this.#regularLayout(budget - this.#instructionTokens);
     this.#chosen = this.#fittedLayout(this.#room);
-    this.#newest = this.#tail.within(this.#room - this.#chosen.tokens, this.#chosen.start);
+    const { start, tokens, share } = this.#chosen;
+    this.#newest = this.#tail.within(this.#room - tokens, start, share);
   }
 
-  /** Index of the first message of the history that is sent as it is. */
-  get start(): number {
-    return this.#chosen.start;
+  /** Whether all messages are sent, so that there is nothing to search. */
+  get hasAll(): boolean {
+    const [from, to] = this.#newest.gap;
+    return this.#older + this.#chosen.start === 0 && from === to;
   }
 
   /** Adds what a search found for the input, best first, until the rest is not worth its tokens. */
@@ -122,7 +124,7 @@ export class PromptLayout {
     const recalled = this.#recall(found);
     const [context] = asMessages(text);
     const [recalledMessage] = asMessages(recalled?.text);
-    const { messages: newest, leftOut } = this.#newest;
+    const { messages: newest, gap } = this.#newest;
     // The cast is true: other roles were rejected, or are the AI SDK's, which sends its own messages in their place.
     const messages = [...asMessages(text), ...newest, ...asMessages(recalled?.text), ...this.#asked] as PromptMessage[];
     const chatMessages: ChatMessage[] =
@@ -140,7 +142,7 @@ export class PromptLayout {
         budget: this.#budget,
         estimated: countTokens === undefined,
         included: SECTIONS.filter((section) => selected.some((line) => line.section === section)),
-        dropped: [...this.#context.dropped(selected, start), ...this.#tail.dropped(start, leftOut)],
+        dropped: [...this.#context.dropped(selected, start), ...this.#tail.dropped(start, gap)],
         recalled: recalled?.items ?? [],
         cacheKey: hashText(text),
         summaryVersion: parts.summary?.version ?? 0,
@@ -165,10 +167,14 @@ export class PromptLayout {
   #recall(found: Found): Recalled | undefined {
     const { start, selected, tokens } = this.#chosen;
     const room = this.#room - tokens - this.#newest.tokens;
-    const end = this.#older + start;
+    const [from, to] = this.#newest.gap;
+    const isNewest = (position: number): boolean => {
+      const at = position - this.#older;
+      return at >= start && !(at >= from && at < to);
+    };
     const sent = new Set(selected.map((line) => normalise(line.text)));
     const query = queryOf(this.#params.input);
-    const recalled = recall(found, { query, end, room, count: this.#count, sent });
+    const recalled = recall(found, { query, isNewest, room, count: this.#count, sent });
     return recalled.items.length > 0 ? recalled : undefined;
   }
 
@@ -191,7 +197,7 @@ export class PromptLayout {
     const most = isAll ? base : SHARES.newestAtMost * base;
     if (newest <= Math.min(most, base - layout.tokens)) return layout;
     const cut = tail.cut(SHARES.newest * base, SHARES.turn * base, start);
-    return context.within(SHARES.context * base, Math.min(cut, this.#last));
+    return this.#withLast(context.within(SHARES.context * base, Math.min(cut, this.#last)), cut, base);
   }
 
   /**
@@ -201,19 +207,25 @@ export class PromptLayout {
    */
   #fittedLayout(room: number): Layout {
     const [tail, context, last] = [this.#tail, this.#context, this.#last];
-    const fits = ({ start, tokens }: Layout): boolean => tokens + tail.tokens(start) <= room;
+    const fits = ({ start, tokens, share }: Layout): boolean =>
+      tokens + tail.within(Number.POSITIVE_INFINITY, start, share).tokens <= room;
     if (fits(this.#regular)) return this.#regular;
     const { start, tokens } = context.within(SHARES.context * room, this.#regular.start);
     const from = tail.startOfTurn(tail.startWithin(Math.min(SHARES.newestAtMost * room, room - tokens), start));
-    const smaller = context.within(SHARES.context * room, Math.min(from, last));
+    const smaller = this.#withLast(context.within(SHARES.context * room, Math.min(from, last)), from, room);
     if (fits(smaller)) return smaller;
     // The last turn is cut. A pin of one of its messages stays.
     const end = this.#params.history.length;
-    const besideLast = { ...context.within(SHARES.context * room, end), start: last };
+    const besideLast = this.#withLast(context.within(SHARES.context * room, end), end, room);
     if (last < end && room - besideLast.tokens >= BESIDE_REQUIRED * this.#params.budget) return besideLast;
-    const required = { ...context.within(0, end), start: last };
+    const required = this.#withLast(context.within(0, end), end, room);
     if (required.tokens <= room) return required;
     throw new ContextBudgetError(this.#budget, this.#tokensOf(required.tokens));
+  }
+
+  /** A layout whose newest messages would begin only at `from`, after the beginning of the last turn. */
+  #withLast(layout: Layout, from: number, room: number): Layout {
+    return from <= this.#last ? layout : { ...layout, start: this.#last, share: SHARES.turn * room };
   }
 
   #tokensOf(contextTokens: number, tailTokens = 0, recalledTokens = 0): PromptReport['tokens'] {
@@ -229,6 +241,8 @@ interface Layout {
   start: number;
   selected: readonly ContextLine[];
   tokens: number;
+  /** Tokens up to which all of the last turn is sent, if it is longer than the newest messages should be. @default no limit */
+  share?: number;
 }
 
 function asMessages(content: string | undefined): PromptMessage[] {

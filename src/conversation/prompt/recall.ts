@@ -64,8 +64,8 @@ export function storedSources(report: Pick<PromptReport, 'recalled'>): { recalle
 interface RecallParams {
   /** What was searched for, to select the part of a long message that matches. */
   query: string;
-  /** Index of the first message that is sent anyway. */
-  end: number;
+  /** Whether the message at a position is sent anyway. */
+  isNewest: (position: number) => boolean;
   /** Tokens. */
   room: number;
   count: (text: string) => number;
@@ -74,7 +74,7 @@ interface RecallParams {
 }
 
 /** Selects what was found, best first, as far as it fits and is worth its tokens. */
-export function recall({ messages, coverage }: Found, { query, end, room, count, sent }: RecallParams): Recalled {
+export function recall({ messages, coverage }: Found, { query, isNewest, room, count, sent }: RecallParams): Recalled {
   const recalled = new Recalled(room, count);
   const most = Math.floor(LONGEST * room);
   for (const one of messages) {
@@ -83,7 +83,7 @@ export function recall({ messages, coverage }: Found, { query, end, room, count,
     if (room - recalled.tokens < FULL * room) break;
     // The more is recalled already, the better the next message must be.
     if (score < coverage ** 4 * (ENOUGH + (recalled.tokens / MUCH) ** 4)) break;
-    if (position >= end || text.trim() === '' || (sent.size > 0 && sent.has(normalise(text)))) continue;
+    if (isNewest(position) || text.trim() === '' || (sent.size > 0 && sent.has(normalise(text)))) continue;
     const isLong = text.length > LONG || (text.length > most && count(text) > most);
     recalled.add({ ...one, text: wellFormed(isLong ? excerptOf(text, query, Math.min(PASSAGE, most)) : text) });
   }

@@ -15,8 +15,8 @@ export interface FitState {
 export interface Newest {
   messages: SentMessage[];
   tokens: number;
-  /** How many messages of the last turn are not among them. */
-  leftOut: number;
+  /** The replies of the last turn that are not among them: the index of the first, and of the next one that is. */
+  gap: readonly [from: number, to: number];
 }
 
 /** The newest messages. Counted from the end, so that messages too old to send are never counted. */
@@ -37,22 +37,30 @@ export class Tail {
     return at === -1 ? this.history.length : at;
   }
 
-  /** The messages from `start` on. Those of the last turn are shortened if they take more than `room` tokens. */
-  within(room: number, start: number): Newest {
+  /**
+   * The messages from `start` on. The last turn is shortened to `room` tokens. With a `share`, all of it is sent up to so many
+   * tokens, and above only its question, its newest reply, and others as far as they fit into the share.
+   */
+  within(room: number, start: number, share = Number.POSITIVE_INFINITY): Newest {
     const all = sentMessages(this.history.slice(start));
     const tokens = this.tokens(start);
-    if (tokens <= room) return { messages: all, tokens, leftOut: 0 };
-    const messages = shortenedTurn(all, room, (text) => messageTokens([{ content: text }], this.count));
-    return { messages, tokens: messageTokens(messages, this.count), leftOut: all.length - messages.length };
+    if (start < this.lastTurn || tokens <= Math.min(room, share)) return { messages: all, tokens, gap: [start, start] };
+    const count = (text: string): number => messageTokens([{ content: text }], this.count);
+    const messages = shortenedTurn(all, { room, share, count });
+    const replies = Math.max(0, messages.length - 1);
+    const end = this.history
+      .flatMap((message, at) => (at > start && isSent(message) ? at : []))
+      .at(-replies || Number.POSITIVE_INFINITY);
+    return { messages, tokens: messageTokens(messages, this.count), gap: [start + 1, end ?? this.history.length] };
   }
 
-  /** Old messages are not counted in tokens, because there may be very many. `more`: those of the last turn. */
-  dropped(start: number, more: number): Dropped[] {
+  /** Old messages are not counted in tokens, because there may be very many. `gap`: those of the last turn. */
+  dropped(start: number, [from, to]: Newest['gap']): Dropped[] {
     const isExcluded = ({ excluded }: ConversationMessage): boolean => excluded === true;
     const excluded = this.history.filter(isExcluded).length;
     const old = this.older + start - this.history.slice(0, start).filter(isExcluded).length;
     const dropped: Dropped[] = [
-      { section: 'history', messages: old + more, reason: 'budget' },
+      { section: 'history', messages: old + this.history.slice(from, to).filter(isSent).length, reason: 'budget' },
       { section: 'history', messages: excluded, reason: 'excluded' },
     ];
     return dropped.filter(({ messages }) => messages !== 0);
@@ -107,24 +115,33 @@ export class Tail {
   }
 }
 
-/** A turn in so many tokens: its newest reply comes first, then its question, then its other replies, the newest first. */
+interface TurnRoom {
+  room: number;
+  share: number;
+  count: (text: string) => number;
+}
+
+/**
+ * A turn in `room` tokens: its question and its newest reply, cut in the middle if need be, and its other replies, the newest
+ * first, as long as all take no more than `share`.
+ */
 function shortenedTurn(
   [question, ...replies]: readonly SentMessage[],
-  room: number,
-  count: (text: string) => number,
+  { room, share, count }: TurnRoom,
 ): SentMessage[] {
   if (question === undefined) return [];
   const kept: SentMessage[] = [];
-  let left = room - Math.min(count(question.content), room / 2);
+  const ofQuestion = Math.min(count(question.content), room / 2);
+  let used = ofQuestion;
   for (const reply of replies.reverse()) {
-    const content = shortened(reply.content, left, count);
+    const isNewest = kept.length === 0;
+    const left = (isNewest ? room : Math.min(room, share)) - used;
+    const content = isNewest || count(reply.content) <= left ? shortened(reply.content, left, count) : undefined;
     if (content === undefined) break;
     kept.unshift({ ...reply, content });
-    left -= count(content);
-    if (content !== reply.content) break;
+    used += count(content);
   }
-  const used = kept.reduce((sum, { content }) => sum + count(content), 0);
-  const content = shortened(question.content, room - used, count);
+  const content = shortened(question.content, room - used + ofQuestion, count);
   return content === undefined ? [] : [{ ...question, content }, ...kept];
 }
 

@@ -87,7 +87,7 @@ export class Prompts {
     const plan = new PromptLayout(params);
     await pause();
     // Without a search, as long as all messages fit.
-    const isAll = older + plan.start === 0 && lost.length === 0;
+    const isAll = plan.hasAll && lost.length === 0;
     const archive = this.session.archive(all, timeouts);
     const limit = Math.min(MAX_HITS, Math.ceil(params.budget / LEAST_TOKENS));
     const search = { archive, until: older + messages.length, limit, timeouts, lost };
