@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { getPath } from 'hono/utils/url';
 import { parseJson } from '../base/checked.js';
 import type { Area } from '../base/errors.js';
+import { startOfBytes } from '../base/start-of.js';
 import type { ApiKeyInfo } from '../store/api-keys.js';
 import { readBytes } from './body.js';
 import type { LogEntry } from './log/log-entry.js';
@@ -57,7 +58,7 @@ export class Exchange {
       const bytes = await readBytes(this.request, limit, isUpload ? 'file' : 'body');
       const isCut = bytes.byteLength > LOGGED_BYTES;
       // A cut body is copied: a view would keep the whole body in memory.
-      this.entry.body = isCut ? new Uint8Array(bytes.subarray(0, LOGGED_BYTES)) : bytes;
+      this.entry.body = isCut ? new Uint8Array(startOfBytes(bytes, LOGGED_BYTES)) : bytes;
       this.entry.isBodyCut = isCut;
       return bytes;
     } catch (error) {

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { inspect } from 'node:util';
 import { getPath } from 'hono/utils/url';
 import { type Area, HttpError } from '../base/errors.js';
+import { redact } from '../base/redact.js';
 import type { Faults } from '../faults/faults.js';
 import type { FaultResponse } from '../faults/rule.js';
 import { FAULT_HEADER, parseFault } from '../faults/syntax.js';
@@ -13,6 +14,7 @@ import { EventBody } from './event-body.js';
 import { Exchange } from './exchange.js';
 import { applyRequestFault, applyResponseFault, faultBodyCut, faultGarble } from './fault-effects.js';
 import { idempotentResponse } from './idempotent-response.js';
+import { credentialsOf } from './log/credentials.js';
 import type { LogEntry, Outcome } from './log/log-entry.js';
 import { LOGGED_BYTES, type RequestLog, truncate } from './log/request-log.js';
 import { SentBody } from './log/sent-body.js';
@@ -148,7 +150,10 @@ export class Service {
 
   /** Any error other than an `HttpError` is a bug in the emulator or in a reply function. The log records it. */
   #internalError(exchange: Exchange, error: unknown): PlainResponse {
-    exchange.entry.error = truncate(error instanceof Error ? (error.stack ?? error.message) : inspect(error));
+    const { entry } = exchange;
+    const text = error instanceof Error ? (error.stack ?? error.message) : inspect(error);
+    // Before it is cut, so that no part of a key is left.
+    entry.error = truncate(redact(text, credentialsOf(entry)));
     return errorResponse(exchange.area, 500);
   }
 

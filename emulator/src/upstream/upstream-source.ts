@@ -1,7 +1,8 @@
 import * as z from 'zod/mini';
 import { badRequest, HttpError, notFound } from '../base/errors.js';
 import { mention, quote } from '../base/mention.js';
-import { redact, SHORTEST_SECRET } from '../base/redact.js';
+import { redact } from '../base/redact.js';
+import { type Secrets, secretsFrom } from '../base/secrets.js';
 import { eventData } from './events.js';
 import {
   type CompletionRequest,
@@ -22,7 +23,7 @@ export class UpstreamSource implements ModelSource {
   readonly #headers: Record<string, string>;
   readonly #models: Map<string, string>;
   /** The key, which the upstream may repeat in an error. */
-  readonly #secrets: readonly string[];
+  readonly #secrets: Secrets | undefined;
   readonly #timeout: number;
   readonly #fetch: typeof fetch;
 
@@ -32,7 +33,7 @@ export class UpstreamSource implements ModelSource {
       'content-type': 'application/json',
       ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
     };
-    this.#secrets = key !== undefined && key.length >= SHORTEST_SECRET ? [key] : [];
+    this.#secrets = secretsFrom(key === undefined ? [] : [key]);
     this.#models = new Map(Object.entries(models));
     this.#timeout = timeout;
     this.#fetch = send;
@@ -78,7 +79,7 @@ export class UpstreamSource implements ModelSource {
 async function wholeCompletion(
   response: Response,
   signal: AbortSignal,
-  secrets: readonly string[],
+  secrets: Secrets | undefined,
 ): Promise<ModelResponse> {
   let body: unknown;
   try {
@@ -97,7 +98,7 @@ async function wholeCompletion(
   return wholeResponse([...(content ? [content] : []), ...(tool_calls?.length ? [asPiece(tool_calls)] : [])], end);
 }
 
-function streamedCompletion(body: ReadableStream<Uint8Array>, secrets: readonly string[]): ModelResponse {
+function streamedCompletion(body: ReadableStream<Uint8Array>, secrets: Secrets | undefined): ModelResponse {
   const end: ModelResponseEnd = { finishReason: '' };
   return {
     ended: () => end,
@@ -118,7 +119,7 @@ function streamedCompletion(body: ReadableStream<Uint8Array>, secrets: readonly 
   };
 }
 
-function readChunk(data: string, secrets: readonly string[]): z.infer<typeof chunkSchema> {
+function readChunk(data: string, secrets: Secrets | undefined): z.infer<typeof chunkSchema> {
   try {
     return z.parse(chunkSchema, JSON.parse(data));
   } catch (error) {
@@ -134,7 +135,7 @@ async function translatedError(
   response: Response,
   model: string,
   url: string,
-  secrets: readonly string[],
+  secrets: Secrets | undefined,
 ): Promise<HttpError> {
   const { status } = response;
   const said = redact(messageIn(await response.text().catch(() => '')) ?? '', secrets) || undefined;
@@ -186,7 +187,7 @@ function textOf({ error, message, detail }: Exclude<z.infer<typeof errorSchema>,
   return error ?? message ?? details;
 }
 
-function unavailable(error: unknown, secrets: readonly string[] = []): HttpError {
+function unavailable(error: unknown, secrets?: Secrets | undefined): HttpError {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new HttpError(503, `The upstream sent no usable response: ${quote(redact(reason, secrets))}`, {

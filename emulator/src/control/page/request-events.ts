@@ -20,10 +20,7 @@ export function requestEvents(
     start: (controller) => {
       const write = (name: string, data: object): void =>
         controller.enqueue(encoder.encode(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`));
-      const known = log.find(requestId)?.response?.events ?? [];
       const sent = (event: SentEvent): void => {
-        // The log may still hold back an event that it has shown in the record.
-        if (event.index < known.length) return;
         // A reader that takes nothing gets gaps, which the numbers show.
         if ((controller.desiredSize ?? 0) > -MOST_WAITING) write('sent', event);
       };
@@ -36,9 +33,6 @@ export function requestEvents(
         write('end', log.summary(entry));
         end();
       };
-      for (const [index, event] of known.entries()) {
-        write('sent', { index, ...event });
-      }
       const removers = [
         log.follow(entry, sent),
         log.listen((changed) => {

@@ -26,15 +26,29 @@ function maskedValue<T>(value: T, fields = PLAIN_FIELDS, name = ''): T {
   if (Array.isArray(value)) return value.map((item) => maskedValue(item, fields, name)) as T;
   if (typeof value !== 'object' || value === null) return value;
   if (name === 'headers') return maskedHeaders(value as Record<string, unknown>) as T;
-  const safe: Record<string, unknown> = {};
-  for (const [key, inner] of Object.entries(value)) {
-    let shown = name === 'definitions' ? masked(key) : maskedName(key);
-    while (Object.hasOwn(safe, shown)) shown += 'x';
-    // Not an assignment, which `__proto__` would take for itself.
-    const field = { value: maskedValue(inner, fields, key), enumerable: true, configurable: true, writable: true };
-    Object.defineProperty(safe, shown, field);
-  }
-  return safe as T;
+  const distinct = distinctNames();
+  const safe = Object.entries(value).map(([key, inner]) => [
+    distinct(name === 'definitions' ? masked(key) : maskedName(key)),
+    maskedValue(inner, fields, key),
+  ]);
+  return Object.fromEntries(safe) as T;
+}
+
+/** Returns a function that gives a name that it has had a number. */
+function distinctNames(): (name: string) => string {
+  /** The last number of each name. */
+  const numbers = new Map<string, number>();
+  return (name) => {
+    let shown = name;
+    let number = numbers.get(name) ?? 0;
+    // What it makes of one name may be another.
+    while (numbers.has(shown)) {
+      number += 1;
+      shown = `${name}-${number}`;
+    }
+    numbers.set(name, Math.max(1, number)).set(shown, 1);
+    return shown;
+  };
 }
 
 /** A request without what people wrote. A field that nothing here names is masked. */
@@ -140,13 +154,8 @@ function withoutQuotes(message: string): string {
 
 /** Records whose ids are still distinct after they were masked. */
 function distinct<T extends { id: string }>(records: readonly T[]): T[] {
-  const seen = new Set<string>();
-  return records.map((record) => {
-    let { id } = record;
-    while (seen.has(id)) id += 'x';
-    seen.add(id);
-    return { ...record, id };
-  });
+  const distinct = distinctNames();
+  return records.map((record) => ({ ...record, id: distinct(record.id) }));
 }
 
 /** A fault rule without what people wrote. */

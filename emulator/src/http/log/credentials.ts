@@ -1,11 +1,11 @@
-import { redact, SHORTEST_SECRET } from '../../base/redact.js';
+import { redact } from '../../base/redact.js';
+import { type Secrets, secretsFrom } from '../../base/secrets.js';
 import type { LogEntry } from './log-entry.js';
 
 /**
- * The secrets in the headers of a request that `redact` does not know by their form, such as the token of another
- * service, as they are and as they stand in a URL or in JSON.
+ * The secrets in the headers of a request that `redact` does not know by their form, such as the token of another service.
  */
-export function credentialsOf({ headers }: Pick<LogEntry, 'headers'>): string[] {
+export function credentialsOf({ headers }: Pick<LogEntry, 'headers'>): Secrets | undefined {
   const found = new Set<string>();
   for (let i = 0; i + 1 < headers.length; i += 2) {
     if (!CREDENTIAL.test(headers[i] ?? '')) continue;
@@ -14,12 +14,14 @@ export function credentialsOf({ headers }: Pick<LogEntry, 'headers'>): string[] 
     const secrets = isCookie
       ? value.split(/; */).map((one) => one.slice(one.indexOf('=') + 1))
       : [value.replace(SCHEME, '')];
-    for (const secret of secrets) {
-      if (secret.length < SHORTEST_SECRET || redact(secret) !== secret) continue;
-      found.add(secret).add(encodeURIComponent(secret)).add(JSON.stringify(secret).slice(1, -1));
-    }
+    for (const secret of secrets) if (!isCutToPrefix(redact(secret))) found.add(secret);
   }
-  return [...found];
+  return secretsFrom(found);
+}
+
+/** Whether a redacted text was a key of a known kind, and nothing else. */
+export function isCutToPrefix(safe: string): boolean {
+  return /^[\w-]*\*\*\*$/.test(safe);
 }
 
 /** Whether a header may have a key or a token, so that its value is hidden. */

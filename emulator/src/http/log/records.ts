@@ -1,6 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import { redact, redactEvents, redacted } from '../../base/redact.js';
-import { credentialsOf, isSecretHeader, SCHEME } from './credentials.js';
+import { redact, redacted } from '../../base/redact.js';
+import { redactEvents } from '../../base/redact-events.js';
+import type { Secrets } from '../../base/secrets.js';
+import type { PromptTokens } from '../../text/prompt-tokens.js';
+import { credentialsOf, isCutToPrefix, isSecretHeader, SCHEME } from './credentials.js';
 import type { LogEntry } from './log-entry.js';
 import type { RecordedResponse, RequestRecord, RequestSummary } from './request-record.js';
 import { subjectOf } from './subject.js';
@@ -14,23 +17,33 @@ export function summaryOf(entry: LogEntry, caller: string | undefined): RequestS
 export function recordOf(entry: LogEntry, caller: string | undefined): RequestRecord {
   const credentials = credentialsOf(entry);
   const sent = entry.body && decoder.decode(entry.body);
+  const body = sent && redact(sent, credentials, entry.isBodyCut);
   const record = redacted(
     {
       ...facts(entry, caller),
       headers: byName(entry.headers),
-      prompt: entry.prompt,
+      prompt: entry.prompt && promptOf(entry.prompt, credentials),
       faultResponse: entry.faultResponse,
-      body: sent,
-      isBodyCut: entry.isBodyCut,
       error: entry.error,
     },
     credentials,
   );
   return {
     ...record,
-    isBodyExact: !entry.isBodyCut && record.body === sent && (entry.body === undefined || isUtf8(entry.body)),
-    response: entry.response && responseOf(entry.response, entry, credentials),
+    body,
+    isBodyCut: entry.isBodyCut,
+    isBodyExact: !entry.isBodyCut && body === sent && (entry.body === undefined || isUtf8(entry.body)),
+    response: entry.response && responseOf(entry, entry.response, credentials),
   };
+}
+
+/** A prompt with the beginnings of its messages. */
+function promptOf(prompt: PromptTokens, credentials: Secrets | undefined): PromptTokens {
+  const messages = prompt.messages.map(({ text, ...more }) => ({
+    ...more,
+    text: redact(text, credentials, text.length >= SHOWN_OF_MESSAGE),
+  }));
+  return { ...prompt, messages };
 }
 
 function facts(entry: LogEntry, caller: string | undefined): RequestSummary {
@@ -89,40 +102,37 @@ function byName(lines: readonly string[]): Record<string, string> {
 function hidden(name: string, value: string): string {
   const safe = redact(value);
   const [scheme = ''] = /authorization$/i.test(name) ? (SCHEME.exec(value) ?? []) : [];
-  return safe !== value && /^[\w-]*\*\*\*$/.test(safe.slice(scheme.length)) ? safe : `${scheme}***`;
+  return isCutToPrefix(safe.slice(scheme.length)) ? safe : `${scheme}***`;
 }
 
 function responseOf(
-  { headers, body, isBodyCut = false }: NonNullable<LogEntry['response']>,
   entry: LogEntry,
-  credentials: readonly string[],
+  { headers, body, isBodyCut = false }: NonNullable<LogEntry['response']>,
+  credentials: Secrets | undefined,
 ): RecordedResponse {
-  const text = typeof body === 'string' ? body : body.text();
-  const isStream = typeof body !== 'string' && entry.events !== undefined;
-  const safe = isStream ? redactEvents([text], credentials).join('') : redact(text, credentials);
+  const texts = textsOf(entry, credentials);
   return {
     headers: redacted(byName(Object.entries(headers).flat()), credentials),
-    body: safe,
+    body: texts.join(''),
     isBodyCut: typeof body === 'string' ? isBodyCut : body.isCut,
-    events: isStream ? safeEvents(body.chunks(), entry, { text, safe, credentials }) : undefined,
+    events:
+      typeof body === 'string' || entry.events === undefined
+        ? undefined
+        : body.chunks().map(({ at }, i) => ({ at: at - entry.receivedAt, text: texts[i] ?? '' })),
   };
 }
 
-/** The events of a stream. If they were cut within a piece that has a key, they are one. */
-function safeEvents(
-  chunks: readonly { at: number; text: string }[],
-  { receivedAt }: LogEntry,
-  body: { text: string; safe: string; credentials: readonly string[] },
-): { at: number; text: string }[] {
-  const events = chunks.map(({ at, text }) => ({ at: at - receivedAt, text }));
-  if (body.safe === body.text) return events;
-  const texts = redactEvents(
-    events.map(({ text }) => text),
-    body.credentials,
-  );
-  const safe = events.map(({ at }, i) => ({ at, text: texts[i] ?? '' }));
-  const isWhole = safe.map(({ text }) => text).join('') === body.safe;
-  return isWhole ? safe : [{ at: safe.at(-1)?.at ?? 0, text: body.safe }];
+/** The body of a response in the parts that it was sent in, without keys. */
+export function textsOf(entry: LogEntry, credentials: Secrets | undefined): string[] {
+  const { response, outcome, fault } = entry;
+  if (response === undefined) return [];
+  const { body, isBodyCut = false } = response;
+  const isCut = outcome !== 'answered' || fault !== undefined;
+  if (typeof body === 'string') return [redact(body, credentials, isCut || isBodyCut)];
+  const texts = body.chunks().map(({ text }) => text);
+  return redactEvents(texts, credentials, isCut || body.isCut);
 }
 
+/** As many characters as `promptTokensOf` keeps. */
+const SHOWN_OF_MESSAGE = 80;
 const decoder = new TextDecoder();

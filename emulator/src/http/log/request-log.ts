@@ -1,5 +1,6 @@
 import { setImmediate } from '../../base/real-timers.js';
-import { piecesIn, redact, redactEvents } from '../../base/redact.js';
+import { redact } from '../../base/redact.js';
+import { EventScanner } from '../../base/redact-events.js';
 import { Attempts } from './attempts.js';
 import { credentialsOf, isSecretHeader } from './credentials.js';
 import type { LogEntry } from './log-entry.js';
@@ -13,7 +14,7 @@ export class RequestLog {
   /** Apart, so that no page of another machine can push the others out. */
   readonly #foreign = new Ring<LogEntry>(MOST_FOREIGN);
   readonly #listeners = new Set<(entry: LogEntry) => void>();
-  readonly #followed = new Map<string, Followed>();
+  readonly #followers = new Map<string, Set<Follower>>();
   readonly #attempts = new Attempts();
   #added = 0;
   #summaries: string | undefined;
@@ -65,7 +66,7 @@ export class RequestLog {
   changed(entry: LogEntry): void {
     this.#summaries = undefined;
     this.#attempts.ended(entry);
-    if (entry.outcome !== 'pending') this.#pass(entry);
+    if (entry.outcome !== 'pending') for (const follower of this.#followersOf(entry)) follower.end(entry);
     for (const listener of this.#listeners) listener(entry);
   }
 
@@ -86,42 +87,29 @@ export class RequestLog {
     });
   }
 
-  /** Passes an event of a response on to those who follow the request, once the word that it ends with is whole. */
+  /** Passes an event of a response on to those who follow the request. */
   sent(entry: LogEntry, index: number, at: number, event: string | Uint8Array): void {
-    const followed = this.#followed.get(entry.requestId);
-    if (followed === undefined) return;
-    const text = typeof event === 'string' ? event : decoder.decode(event);
-    const { waiting } = followed;
-    const next = { index, at: at - entry.receivedAt, text };
-    if (startsWord(waiting, text) || waiting.length === MOST_WAITING) this.#pass(entry);
-    waiting.push(next);
-    if ([...piecesIn(text)].length === 0) this.#pass(entry);
+    for (const follower of this.#followersOf(entry))
+      follower.push({
+        index,
+        at: at - entry.receivedAt,
+        text: typeof event === 'string' ? event : decoder.decode(event),
+      });
   }
 
-  /** Calls the listener with each event of a response from now on. Returns a function that removes the listener. */
-  follow({ requestId, response }: LogEntry, listener: (event: SentEvent) => void): () => void {
-    const sent = typeof response?.body === 'object' ? response.body.chunks() : [];
-    const earlier = sent.slice(-MOST_WAITING).map(({ text }) => text);
-    const followed = this.#followed.get(requestId) ?? { by: new Set(), waiting: [], earlier };
-    followed.by.add(listener);
-    this.#followed.set(requestId, followed);
+  /** Calls the listener with each event of a response, as soon as no key can be in it. Returns a function that removes the listener. */
+  follow(entry: LogEntry, listener: (event: SentEvent) => void): () => void {
+    const follower = new Follower(entry, listener);
+    const all = this.#followersOf(entry);
+    this.#followers.set(entry.requestId, all.add(follower));
     return () => {
-      followed.by.delete(listener);
-      if (followed.by.size === 0) this.#followed.delete(requestId);
+      all.delete(follower);
+      if (all.size === 0) this.#followers.delete(entry.requestId);
     };
   }
 
-  /** Passes the waiting events on. */
-  #pass(entry: LogEntry): void {
-    const followed = this.#followed.get(entry.requestId);
-    if (followed === undefined) return;
-    const { by, waiting, earlier } = followed;
-    const events = waiting.splice(0);
-    const all = [...earlier.splice(0), ...events.map(({ text }) => text)];
-    const texts = redactEvents(all, credentialsOf(entry)).slice(all.length - events.length);
-    for (const [i, event] of events.entries()) {
-      for (const follower of by) follower({ ...event, text: texts[i] ?? '' });
-    }
+  #followersOf({ requestId }: LogEntry): Set<Follower> {
+    return this.#followers.get(requestId) ?? new Set();
   }
 
   records(): RequestRecord[] {
@@ -199,21 +187,37 @@ export class RequestLog {
   }
 }
 
-/** A response that is followed while it is sent. */
-interface Followed {
-  by: Set<(event: SentEvent) => void>;
-  /** Events that may end in the middle of a word: a key is recognised only when it is whole. */
-  waiting: SentEvent[];
-  /** What was sent before the first listener: a key may have begun there. */
-  earlier: string[];
-}
+/** Follows a response while it is sent, from its first event on. */
+class Follower {
+  readonly #scanner: EventScanner;
+  readonly #waiting: SentEvent[] = [];
 
-/** Whether an event begins a new word, so that the waiting ones are whole. The word after `Bearer` belongs to it. */
-function startsWord(waiting: readonly SentEvent[], event: string): boolean {
-  const [piece] = piecesIn(event);
-  if (piece === undefined || !/^(?:\s|\\[nrt])/.test(piece.text)) return false;
-  const last = waiting.flatMap(({ text }) => [...piecesIn(text)]).map(({ text }) => text);
-  return !/Bearer$/.test(last.join(''));
+  constructor(
+    entry: LogEntry,
+    private readonly listener: (event: SentEvent) => void,
+  ) {
+    this.#scanner = new EventScanner(credentialsOf(entry), MOST_WAITING);
+    const { response, receivedAt } = entry;
+    if (typeof response?.body !== 'object') return;
+    for (const [index, { at, text }] of response.body.chunks().entries())
+      this.push({ index, at: at - receivedAt, text });
+    if (response.body.isCut) this.#scanner.skip();
+    if (entry.outcome !== 'pending') this.end(entry);
+  }
+
+  push(event: SentEvent): void {
+    this.#waiting.push(event);
+    this.#pass(this.#scanner.push(event.text));
+  }
+
+  end({ outcome, fault }: LogEntry): void {
+    this.#pass(this.#scanner.end(outcome !== 'answered' || fault !== undefined));
+  }
+
+  #pass(texts: readonly string[]): void {
+    const events = this.#waiting.splice(0, texts.length);
+    for (const [i, event] of events.entries()) this.listener({ ...event, text: texts[i] ?? '' });
+  }
 }
 
 /** Cuts a text to `LOGGED_BYTES`. A cut text is a copy, because a substring would keep the whole string in memory. */
@@ -264,8 +268,8 @@ class Ring<T> {
 
 const CAPACITY = 1000;
 const MOST_FOREIGN = 50;
-/** In events. */
-const MOST_WAITING = 1000;
+/** In characters. */
+const MOST_WAITING = 64 * 1024;
 /** How much of a body the log keeps. The log holds a thousand requests. */
 export const LOGGED_BYTES = 64 * 1024;
 const decoder = new TextDecoder();

@@ -1,9 +1,9 @@
-import { redact, redactEvents } from '../../base/redact.js';
+import { redact } from '../../base/redact.js';
 import type { Sliced } from '../../base/slices.js';
 import { type Excerpt, finder } from '../../text/excerpt.js';
 import { credentialsOf } from './credentials.js';
 import type { LogEntry } from './log-entry.js';
-import { headersOf } from './records.js';
+import { headersOf, textsOf } from './records.js';
 import type { RequestLog } from './request-log.js';
 import type { RequestSummary } from './request-record.js';
 
@@ -92,19 +92,15 @@ function hasStatus({ status = 0, outcome }: RequestSummary, wanted: string): boo
 function matchIn(entry: LogEntry, find: (text: string) => Excerpt | undefined): FoundRequest['match'] {
   // Hiding keys takes longer than searching, so it is done only where something was found.
   const credentials = credentialsOf(entry);
-  const found = (text: string, hide = redact): Excerpt | undefined => find(text) && find(hide(text, credentials));
-  const inPath = found(entry.path);
+  const inPath = find(entry.path) && find(redact(entry.path, credentials));
   if (inPath !== undefined) return { ...inPath, in: 'path' };
   const headers = Object.entries(headersOf(entry)).map(([name, value]) => `${name}: ${value}`);
-  const inRequest = find(headers.join('\n')) ?? found(entry.body === undefined ? '' : decoder.decode(entry.body));
+  const sent = entry.body === undefined ? '' : decoder.decode(entry.body);
+  const inRequest = find(headers.join('\n')) ?? (find(sent) && find(redact(sent, credentials, entry.isBodyCut)));
   if (inRequest !== undefined) return { ...inRequest, in: 'request' };
   const body = entry.response?.body ?? '';
-  const inResponse = typeof body === 'string' ? found(body) : found(body.text(), inStream);
+  const inResponse = find(typeof body === 'string' ? body : body.text()) && find(textsOf(entry, credentials).join(''));
   return inResponse && { ...inResponse, in: 'response' };
-}
-
-function inStream(events: string, credentials?: readonly string[]): string {
-  return redactEvents([events], credentials).join('');
 }
 
 const decoder = new TextDecoder();

@@ -1,3 +1,5 @@
+import { startOfBytes } from '../../base/start-of.js';
+
 /** Records the first bytes of a streamed body as it is sent, and the time of each event. */
 export class SentBody {
   #count = 0;
@@ -18,7 +20,7 @@ export class SentBody {
   addText(text: string, at: number): void {
     this.#announce(text, at);
     const size = Buffer.byteLength(text);
-    if (this.#size + size > this.most) {
+    if (this.isCut || this.#size + size > this.most) {
       this.#addBytes(Buffer.from(text), at);
       return;
     }
@@ -38,9 +40,10 @@ export class SentBody {
   }
 
   #addBytes(chunk: Uint8Array, at: number): void {
-    this.isCut ||= this.#size + chunk.byteLength > this.most;
-    if (this.#size >= this.most) return;
-    const part = chunk.subarray(0, this.most - this.#size);
+    if (this.isCut) return;
+    this.isCut = this.#size + chunk.byteLength > this.most;
+    const part = startOfBytes(chunk, this.most - this.#size);
+    if (part.byteLength === 0) return;
     // A view would keep its whole buffer in memory, so it is copied.
     this.#parts.push(part.byteLength < part.buffer.byteLength ? new Uint8Array(part) : part);
     this.#size += part.byteLength;
