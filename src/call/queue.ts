@@ -82,7 +82,8 @@ async function queueFor(
 function queueTimeout(call: Call, retryAfter: number | undefined, rateLimit: RateLimit | undefined): QueueTimeoutError {
   const { bucket, maxRetryAfter, attempts, area } = call;
   const again = attempts.length === 0 ? '' : ' again';
-  const longer = retryAfter === undefined ? '' : ` of ${Math.ceil(retryAfter / 1_000)} s`;
+  // If it has waited for so long already, what is left says nothing.
+  const longer = (retryAfter ?? 0) > maxRetryAfter ? ` of ${Math.ceil((retryAfter ?? 0) / 1_000)} s` : '';
   return new QueueTimeoutError(429, {
     message: `The rate limit of ${bucket} is used up, so the request was not sent${again}. The wait${longer} exceeds maxRetryAfter (${maxRetryAfter} ms): call again later, or raise maxRetryAfter.`,
     area: area.name,

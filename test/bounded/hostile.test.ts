@@ -22,7 +22,7 @@ test('no hostile text stops a process, whatever it meets', async () => {
       last = message;
       watch();
     });
-    worker.on('error', (error: Error) => resolve(String(error.stack).slice(0, 2_000)));
+    worker.on('error', (error: Error) => resolve(`${error.message}: ${error.cause ?? error.stack}`));
     worker.on('exit', () => {
       clearTimeout(clock);
       resolve('');

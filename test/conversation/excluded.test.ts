@@ -6,6 +6,7 @@ import {
 } from 'context-gateway/conversation';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { failureOf } from '../helpers/service.js';
 import { chatWorld } from './world.js';
 
 type World = ReturnType<typeof chatWorld>;
@@ -75,4 +76,41 @@ test.each(Object.entries(WAYS))('an excluded message is in no prompt: %s', async
     ),
     { numRuns: 40 },
   );
+});
+
+test.each([undefined, null, 5, {}, 'none', ''])('exclude(%j) is an error, and changes nothing', async (id) => {
+  const { open, prompts } = chatWorld();
+  const store = memoryStore({
+    talk: [{ id: 'm1', role: 'user', content: 'The secret number.', createdAt: '2026-01-01' }],
+  });
+  const talk = open({ context: undefined, store });
+  await talk.exclude('m1');
+
+  const issues = [{ path: ['messageId'], message: 'must be the id of a message of this conversation' }];
+  expect(await failureOf(talk.exclude(id as never))).toMatchObject({ name: 'RequestValidationError', issues });
+  expect(await failureOf(talk.include(id as never))).toMatchObject({ name: 'RequestValidationError', issues });
+
+  await open({ context: undefined, store }).send('Hello?');
+  expect(JSON.stringify(prompts)).not.toContain('secret');
+});
+
+test('a damaged id in the state brings no other message back into prompts', async () => {
+  const { open, prompts, errors } = chatWorld();
+  const store = memoryStore({
+    talk: [{ id: 'm1', role: 'user', content: 'The secret number.', createdAt: '2026-01-01' }],
+  });
+  const load = async (id: string) => {
+    const loaded = await store.load(id);
+    return {
+      ...loaded,
+      messages: loaded?.messages ?? [],
+      state: { ...loaded?.state, excluded: [null, 'm1'] } as never,
+    };
+  };
+  await open({ context: undefined, store }).exclude('m1');
+
+  await open({ context: undefined, store: { ...store, load } }).send('Hello?');
+
+  expect(errors).toHaveLength(1);
+  expect(JSON.stringify(prompts)).not.toContain('secret');
 });

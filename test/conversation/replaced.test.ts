@@ -255,7 +255,9 @@ describe('what an app stores', () => {
       if (revision === 1) await slow.passed;
       saved.push(revision);
     };
-    const { conversation } = alone([user('One.', { id: 'm1' })], { store: { ...memoryStore(), saveState } });
+    const { conversation } = alone([], {
+      store: { ...memoryStore({ talk: [user('One.', { id: 'm1' })] }), saveState },
+    });
 
     const both = [conversation.exclude('m1'), conversation.include('m1')];
     await giveTime(20);

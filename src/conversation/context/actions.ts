@@ -8,6 +8,7 @@ import {
   type RequestOptions,
   type UserMemoryItem,
 } from '../../index.js';
+import { badInput } from '../messages.js';
 import type { CompactionReport, ContextParts, LostEntry } from '../model.js';
 import type { CheckedOptions } from '../options.js';
 import type { ServiceContext } from './service.js';
@@ -105,6 +106,7 @@ export class ContextActions {
    * Leaves a message out of prompts and searches, and calls `context.exclude` if there is a context. What other messages quote of it
    * stays in them.
    *
+   * @throws {RequestValidationError} when no message has this id
    * @example
    * ```ts
    * await conversation.exclude('msg_sample_7');
@@ -153,9 +155,13 @@ export class ContextActions {
 
   /** Here and at the service, which may not have a message that the app stores. */
   async #mark(how: 'exclude' | 'include', messageId: string, options?: RequestOptions): Promise<void> {
+    const unknown = badInput('messageId', 'must be the id of a message of this conversation');
+    if (typeof messageId !== 'string') throw unknown;
     const isStored = (): boolean => this.#session.newest.messages.some(({ id }) => id === messageId);
     const mark = async (): Promise<void> => {
-      await this.#options.context?.[how](this.id, messageId, options).catch((error: unknown) => {
+      const { context } = this.#options;
+      if (context === undefined && !isStored() && !this.#session.state.excluded.includes(messageId)) throw unknown;
+      await context?.[how](this.id, messageId, options).catch((error: unknown) => {
         if (!NotFoundError.is(error) || !isStored()) throw error;
       });
       this.#session.exclude(messageId, how === 'exclude');

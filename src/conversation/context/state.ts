@@ -30,7 +30,10 @@ export function withoutDamage(
   );
   const parts = issues.map((one) => one.path[0] as keyof ConversationState);
   if (state.format !== NEW_STATE.format || parts.includes('revision')) return undefined;
-  return { ...state, ...Object.fromEntries(parts.map((part) => [part, NEW_STATE[part]])) };
+  const whole = { ...state, ...Object.fromEntries(parts.map((part) => [part, NEW_STATE[part]])) };
+  // A damaged id must not bring the other messages back into prompts.
+  const excluded = Array.isArray(state.excluded) ? state.excluded.filter((id) => typeof id === 'string') : [];
+  return { ...whole, excluded };
 }
 
 /** The state of a conversation, as a store returns it. */

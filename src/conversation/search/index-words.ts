@@ -6,7 +6,7 @@ import { BEGINNING, beginningOf, wordsIn } from './words.js';
 
 /**
  * Returns the words by which a message is found: those of its text and of its `name`, in lower case, without accents and endings,
- * in Chinese and Japanese pairs of characters, and its date. They consist of letters and digits, so any index of words takes them. A
+ * in Chinese and Japanese pairs of characters, and its date. They consist of letters, their marks, and digits. A
  * store that returns parts keeps them beside each message: see `ConversationStore.load`.
  *
  * @example
