@@ -139,10 +139,18 @@ function asInPrompt(messages: readonly PromptMessage[], sent: readonly { content
   return messages.flatMap((message) => {
     const text = hasText(message) ? texts.shift()?.content : undefined;
     if (!hasText(message) || text?.endsWith(toWellFormed(textOf(message)))) return withSpeaker(message);
-    // A call of a tool and its result stay together.
-    if (!isText(message)) return withoutResults(message);
-    return text === undefined ? [] : { ...message, content: [{ type: 'text', text }] };
+    return shortened(message, text);
   });
+}
+
+/** A message with another text, or without one. A call of a tool and its result stay together, without a text. */
+function shortened(message: PromptMessage, text: string | undefined): PromptMessage[] {
+  const parts = typeof message.content === 'string' ? [] : message.content;
+  const ofTools = parts.filter(({ type }) => type.startsWith('tool-'));
+  if (ofTools.length > 0) return [withoutResults({ ...message, content: ofTools })];
+  if (text === undefined) return [];
+  const files = parts.filter(({ type }) => type !== 'text' && type !== 'reasoning');
+  return [{ ...message, content: [{ type: 'text', text }, ...files] }];
 }
 
 /** The speaker in front of a user's message, as in what is recalled. */

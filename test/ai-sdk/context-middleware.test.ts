@@ -256,3 +256,32 @@ test('shortens a last turn as the conversation does, and keeps its calls of tool
     { role: 'user', content: 'And now?' },
   ]);
 });
+
+test('sends no text of a message that was shortened or left out, whatever else it has', async () => {
+  const long = { type: 'text', text: 'The whole long text.' };
+  const [file, reasoning] = [
+    { type: 'file', data: 'A', mediaType: 'image/png' },
+    { type: 'reasoning', text: 'I think long.' },
+  ];
+  const call = { type: 'tool-call', toolCallId: 't1', toolName: 'look', input: {} };
+  const message = (role: string, ...content: object[]) => ({ role, content });
+  const question = message('user', { type: 'text', text: 'And now?' });
+  const params = {
+    prompt: [
+      ...[message('user', long, file), message('assistant', long, reasoning), message('assistant', long, call)],
+      ...[message('tool', { ...call, type: 'tool-result', output: { type: 'text', value: 'long' } })],
+      ...[message('assistant', reasoning, long), question],
+    ],
+  };
+  const newest = [message('user'), message('assistant')].map((one, at) => ({ ...one, content: `cut ${at}` }));
+  buildMessages.mockImplementation(builds({ newest } as never));
+
+  const { prompt } = await contextMiddleware(conversation).transformParams({ params: params as never });
+
+  const output = { type: 'text', value: expect.stringContaining('left out') };
+  expect(prompt).toEqual([
+    message('user', { type: 'text', text: 'cut 0' }, file),
+    ...[message('assistant', call), message('tool', { ...call, type: 'tool-result', output })],
+    ...[message('assistant', { type: 'text', text: 'cut 1' }), question],
+  ]);
+});

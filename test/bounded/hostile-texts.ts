@@ -93,6 +93,8 @@ const SIGNS = [
     'hf_',
     'eyJ',
     'Bearer ',
+    'Bearer+',
+    '\u1dc0\u1dc2',
     '://u:p',
     '@',
     '=',

@@ -17,6 +17,8 @@ export const TEXTS: Readonly<Record<string, (length: number) => string>> = {
   'halves of pairs': (n) => '\ud83d'.repeat(n),
   'combining marks': (n) => `e${'\u0301'.repeat(n - 1)}`,
   'marks in falling order': (n) => `e${repeated('\u0315\u0300\u05ae\u0316', n - 1)}`,
+  'marks that are no accents': (n) => `\`\`\`\n${repeated('\u1dc0\u1dc2', n - 4)}`,
+  'beginnings of keys': (n) => repeated('Bearer+sk-a.', n),
   'accents that stand alone': (n) => repeated('a´ ¨ ', n),
   'signs that stand for many letters': (n) => 'ﷺ'.repeat(n),
   'letters of two halves': (n) => repeated('𐌰𠀀', n),

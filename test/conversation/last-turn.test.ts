@@ -100,3 +100,37 @@ test('of a last turn with many replies, the question and the newest reply are se
   expect(sent.length).toBeLessThan(20);
   expect(report.dropped).toEqual([{ section: 'history', messages: 201 - (sent.length - 2), reason: 'budget' }]);
 });
+
+test('a pin of a reply that is left out of a long last turn is in the context', async () => {
+  const { open, prompts, emulator, context } = chatWorld();
+  const replies = Array.from({ length: 100 }, (_, at) => `Remark ${at} is about the sea.`);
+  const messages = [user('Tell me all.', 'q'), ...replies.map((text, at) => assistant(text, `a${at}`))];
+  emulator.conversations.create({ id: 'pinned', messages: messages as never });
+  await context.pin('pinned', 'a40');
+  const talk = open({ conversationId: 'pinned', store: memoryStore({ pinned: messages }), budget: 300, countTokens });
+
+  await talk.send('What now?');
+
+  expect(JSON.stringify(prompts)).toContain('Remark 40 is about the sea.');
+});
+
+test('the last turn is sent although a store returns only a part, in which it stands far at the front', async () => {
+  const { open, prompts } = chatWorld();
+  const replies = Array.from({ length: 160 }, (_, at) => assistant(`Remark ${at} is about the sea.`));
+  const all = [...smallTalk(400), user('Tell me all.'), ...replies].map((message, at) => ({
+    ...{ ...message, id: `p${at}`, createdAt: '2026-01-01T00:00:00.000Z' },
+    position: at,
+  }));
+  const store = {
+    load: (_: string, wanted?: { newest: number }) => ({
+      messages: wanted === undefined ? all : all.slice(-wanted.newest),
+      count: all.length,
+    }),
+  };
+
+  await open({ context: undefined, store: store as never, budget: 4_000, countTokens }).send('Which sea?');
+
+  const sent = prompts.at(-1)?.messages.map(({ content }) => content) ?? [];
+  expect(sent[0]).toBe('Tell me all.');
+  expect(sent.join()).toContain('Remark 159 is about the sea.');
+});

@@ -188,8 +188,9 @@ export function withNext(
   level: number,
 ): readonly Candidate[] {
   const depth = kind === IN_URL ? depthOf(level) : 0;
-  // The first one has all that another of its kind would have, except after a space.
-  if (candidates.some((one) => one.kind === kind && one.depth === depth && !kind.isAfterSpace)) return candidates;
+  // The first one has all that another of its kind would have, unless its secret part has not begun.
+  const hasBegun = (one: Candidate): boolean => !kind.isAfterSpace || one.length > 0;
+  if (candidates.some((one) => one.kind === kind && one.depth === depth && hasBegun(one))) return candidates;
   if (kind === IN_URL) return [...candidates, new UserInfo(place, depth)];
   const isOwn = kind === OWN_KEY || kind === OWN_TOKEN;
   // `Bearer svc_sk_***` says what it is.
@@ -197,9 +198,9 @@ export function withNext(
   return [...others, new Word(kind)];
 }
 
-/** What follows an unknown text: all of it up to a space is secret. */
-export function restOfWord(): Candidate {
-  return new Word(REST);
+/** The candidates with what follows an unknown text: all of it up to a space is secret. */
+export function withRestOfWord(candidates: readonly Candidate[]): readonly Candidate[] {
+  return candidates.some(({ kind }) => kind === REST) ? candidates : [...candidates, new Word(REST)];
 }
 
 /** Whether a letter or a digit. */

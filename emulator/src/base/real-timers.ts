@@ -5,9 +5,12 @@
 export const { setImmediate, clearImmediate, setTimeout } = globalThis;
 export const now: () => number = performance.now.bind(performance);
 
-/** Whether a test has faked the timers. If the emulator waited for a turn, the test would run the timeouts of its client. */
+/**
+ * Whether a test has faked the timers: those of Vitest and Jest have a clock. If the emulator waited for a turn, the test would
+ * run the timeouts of its client. A `setTimeout` that something else has wrapped is real.
+ */
 export function timersAreFake(): boolean {
-  return globalThis.setTimeout !== setTimeout;
+  return 'clock' in globalThis.setTimeout;
 }
 
 /** Resolves in the next turn of the event loop; at once under fake timers. */

@@ -1,6 +1,6 @@
 import { BACKSLASH, Characters } from './characters.js';
 import { Hidden } from './hidden.js';
-import { BEGINNINGS, type Candidate, isLetter, isWordCharacter, restOfWord, withNext } from './keys.js';
+import { BEGINNINGS, type Candidate, isLetter, isWordCharacter, withNext, withRestOfWord } from './keys.js';
 import { plain, type Secrets } from './secrets.js';
 
 /**
@@ -74,7 +74,7 @@ export class Scanner {
   /** Says that a part of the text is missing here. It may have been the beginning of a key, so the rest of the word is hidden. */
   skip(): void {
     this.cut();
-    this.#candidates = [...this.#candidates, restOfWord()];
+    this.#candidates = withRestOfWord(this.#candidates);
   }
 
   /** Passes a character on to what may be a key. */

@@ -20,9 +20,14 @@ export function replaceFile(file: string, text: string): void {
   } catch (error) {
     rmSync(temporary, { force: true });
     if (before === undefined) throw error;
-    throw new Error(`${error instanceof Error ? error.message : error}; the file is as it was`, { cause: error });
+    if (!IN_PLACE.has((error as NodeJS.ErrnoException).code ?? ''))
+      throw new Error(`${error instanceof Error ? error.message : error}; the file is as it was`, { cause: error });
+    writeFileSync(file, text);
   }
 }
+
+/** No other file may take its place: it is mounted alone, as into a container, or its directory is not writable. */
+const IN_PLACE = new Set(['EBUSY', 'EXDEV', 'EACCES', 'EPERM', 'EROFS']);
 
 /** Where the symbolic links of a path lead, also if there is no file yet. */
 function withoutLinks(file: string): string {

@@ -188,7 +188,7 @@ export class PromptLayout {
     const isKept = found > 0 && tail.tokens(found, base) >= (SHARES.newest / 2) * base;
     // A part of a conversation moves with each turn: it must not begin where the part does.
     const first = this.#older === 0 ? 0 : tail.startOfTurn(Math.ceil(history.length / 4));
-    const start = isKept ? found : first;
+    const start = Math.min(isKept ? found : first, this.#last);
     const newest = tail.tokens(start, base);
     const alone = context.within(SHARES.contextAlone * base, start);
     const isAll = this.#older + start === 0;
@@ -197,7 +197,8 @@ export class PromptLayout {
     const most = isAll ? base : SHARES.newestAtMost * base;
     if (newest <= Math.min(most, base - layout.tokens)) return layout;
     const cut = tail.cut(SHARES.newest * base, SHARES.turn * base, start);
-    return this.#withLast(context.within(SHARES.context * base, Math.min(cut, this.#last)), cut, base);
+    if (cut <= this.#last) return context.within(SHARES.context * base, cut);
+    return this.#besideLast(SHARES.context * base, base);
   }
 
   /**
@@ -206,26 +207,28 @@ export class PromptLayout {
    * @throws {ContextBudgetError}
    */
   #fittedLayout(room: number): Layout {
-    const [tail, context, last] = [this.#tail, this.#context, this.#last];
+    const [tail, context, last, { history }] = [this.#tail, this.#context, this.#last, this.#params];
     const fits = ({ start, tokens, share }: Layout): boolean =>
       tokens + tail.within(Number.POSITIVE_INFINITY, start, share).tokens <= room;
     if (fits(this.#regular)) return this.#regular;
     const { start, tokens } = context.within(SHARES.context * room, this.#regular.start);
     const from = tail.startOfTurn(tail.startWithin(Math.min(SHARES.newestAtMost * room, room - tokens), start));
-    const smaller = this.#withLast(context.within(SHARES.context * room, Math.min(from, last)), from, room);
-    if (fits(smaller)) return smaller;
-    // The last turn is cut. A pin of one of its messages stays.
-    const end = this.#params.history.length;
-    const besideLast = this.#withLast(context.within(SHARES.context * room, end), end, room);
-    if (last < end && room - besideLast.tokens >= BESIDE_REQUIRED * this.#params.budget) return besideLast;
-    const required = this.#withLast(context.within(0, end), end, room);
+    const smaller = context.within(SHARES.context * room, from);
+    if (from <= last && fits(smaller)) return smaller;
+    const besideLast = this.#besideLast(SHARES.context * room, room);
+    if (last < history.length && room - besideLast.tokens >= BESIDE_REQUIRED * this.#params.budget) return besideLast;
+    const required = this.#besideLast(0, room);
     if (required.tokens <= room) return required;
     throw new ContextBudgetError(this.#budget, this.#tokensOf(required.tokens));
   }
 
-  /** A layout whose newest messages would begin only at `from`, after the beginning of the last turn. */
-  #withLast(layout: Layout, from: number, room: number): Layout {
-    return from <= this.#last ? layout : { ...layout, start: this.#last, share: SHARES.turn * room };
+  /** The last turn alone, beside a context of so many tokens. If it is shortened, the pins of its messages are in the context. */
+  #besideLast(contextTokens: number, room: number): Layout {
+    const share = SHARES.turn * room;
+    const whole = { ...this.#context.within(contextTokens, this.#last), share };
+    const isWhole = this.#tail.tokens(this.#last) <= Math.min(share, room - whole.tokens);
+    const { length } = this.#params.history;
+    return isWhole ? whole : { ...this.#context.within(contextTokens, length), start: this.#last, share };
   }
 
   #tokensOf(contextTokens: number, tailTokens = 0, recalledTokens = 0): PromptReport['tokens'] {

@@ -33,7 +33,7 @@ export class Tail {
 
   /** Index of the last question that is sent. Its turn goes on to the end. */
   get lastTurn(): number {
-    const at = this.history.findLastIndex((message) => message.role === 'user' && isSent(message));
+    const at = this.history.findLastIndex((_, index) => this.#isQuestion(index));
     return at === -1 ? this.history.length : at;
   }
 
@@ -100,7 +100,7 @@ export class Tail {
   cut(least: number, most: number, from: number): number {
     const start = this.startWithin(least, from);
     let turn = Math.max(from, start - 1);
-    while (turn > from && this.history[turn]?.role !== 'user') turn -= 1;
+    while (turn > from && !this.#isQuestion(turn)) turn -= 1;
     return turn < start && this.tokens(turn) <= most ? this.startOfTurn(turn) : this.startOfTurn(start);
   }
 
@@ -110,8 +110,13 @@ export class Tail {
    */
   startOfTurn(start: number): number {
     let at = start;
-    while (this.older + start > 0 && at < this.history.length && this.history[at]?.role !== 'user') at += 1;
+    while (this.older + start > 0 && at < this.history.length && !this.#isQuestion(at)) at += 1;
     return at;
+  }
+
+  #isQuestion(at: number): boolean {
+    const message = this.history[at];
+    return message !== undefined && message.role === 'user' && isSent(message);
   }
 }
 

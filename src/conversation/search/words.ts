@@ -9,8 +9,11 @@ const UNSPACED =
 export const BEGINNING = 5;
 /** A longer word, such as a key, is cut to so many characters: an index of a database takes no words of any length. */
 const LONGEST = 40;
-/** The accents of Latin, Greek and Cyrillic letters, and the points of Hebrew and Arabic. In other scripts, marks are vowels. */
-const ACCENTS = /[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]/g;
+/**
+ * The accents of Latin, Greek and Cyrillic letters, and the points of Hebrew and Arabic. In other scripts, marks are vowels. Not
+ * what `nfkc` puts between marks, so that they are not sorted as one run later.
+ */
+const ACCENTS = /[\u0300-\u034e\u0350-\u036f\u0591-\u05c7\u064b-\u065f\u0670]/g;
 const ARTICLE = /^(?:[وفبك]?ال|لل)(?=...)/;
 /** Letters that Unicode does not take apart into a letter and an accent. */
 const LETTERS: Readonly<Record<string, string>> = { ı: 'i', ß: 'ss', ł: 'l', ø: 'o', đ: 'd' };

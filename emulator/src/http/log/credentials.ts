@@ -21,7 +21,7 @@ export function credentialsOf({ headers }: Pick<LogEntry, 'headers'>): Secrets |
 
 /** Whether a redacted text was a key of a known kind, and nothing else. */
 export function isCutToPrefix(safe: string): boolean {
-  return /^[\w-]*\*\*\*$/.test(safe);
+  return /^(?:svc_[sp]k_|session_local_|sk-|gsk_|hf_|xai-|AIza|eyJ)\*\*\*$/.test(safe);
 }
 
 /** Whether a header may have a key or a token, so that its value is hidden. */
