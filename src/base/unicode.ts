@@ -15,8 +15,8 @@ const JOINER = '\u034F';
 const PHRASES = /[\uFDFA\uFDFB]+/g;
 
 /**
- * `String.prototype.normalize('NFKC')` in proportion to the length of a text, also of one that was made to take long. The only
- * call of `normalize` for texts from outside.
+ * `String.prototype.normalize('NFKC')` in proportion to the length of a text, also of one that was made to take long. Every text
+ * from outside passes here before any other form of it is made.
  */
 export function nfkc(text: string): string {
   return text.replace(PHRASES, ' ').replace(MARKS, `$&${JOINER}`).normalize('NFKC');

@@ -120,11 +120,19 @@ function foldedOf(word: string): string {
 function addPairs(run: string, found: string[]): void {
   for (const [part] of run.matchAll(PARTS)) {
     const size = THREES.test(part) ? 3 : 2;
-    const characters = [...part];
     if (!UNSPACED.test(part)) addWord(startOf(part, LONGEST), found);
-    else if (characters.length <= size) found.push(part);
-    else for (let i = 0; i + size <= characters.length; i += 1) found.push(characters.slice(i, i + size).join(''));
+    else if (part.length <= size) found.push(part);
+    else
+      for (let i = 0; i + size <= part.length; i += 1) {
+        if (isHalf(part, i, 0xdc00)) continue; // never half a character
+        found.push(part.slice(i, i + size + Number(isHalf(part, i + size - 1, 0xd800))));
+      }
   }
+}
+
+/** Whether there is a half of a character that UTF-16 writes in two: the first halves begin at 0xd800, the second at 0xdc00. */
+function isHalf(text: string, at: number, first: number): boolean {
+  return (text.charCodeAt(at) & 0xfc00) === first;
 }
 
 /** Cuts the commonest endings of English, and those of ordinals. */
