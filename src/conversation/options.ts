@@ -182,8 +182,12 @@ export function checkOptions(options: ConversationOptions): CheckedOptions {
   const problem = findBadOptions(optionsSchema, { ...options });
   if (problem !== undefined) throw new ConfigurationError(problem);
   const { contextWindow = SMALLEST_WINDOW } = options;
+  const { budget = Math.min(TOKEN_BUDGET, contextWindow) } = options;
+  if (budget > contextWindow)
+    throw new ConfigurationError(
+      `budget (${budget}) must not exceed contextWindow (${contextWindow}). Lower it, or pass the window of your model.`,
+    );
   const replyTokens = Math.min(MOST_REPLY_TOKENS, Math.floor(contextWindow / 8));
-  const budget = Math.min(options.budget ?? TOKEN_BUDGET, contextWindow);
   const { runtime = systemRuntime } = options.gateway; // a client of an app's tests may have none
   return { ...options, contextWindow, replyTokens, budget, runtime };
 }

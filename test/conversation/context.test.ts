@@ -185,6 +185,8 @@ describe('a conversation', () => {
     { options: { gateway: undefined }, says: 'gateway must be a GatewayClient' },
     { options: { contextWindow: 0 }, says: 'contextWindow must be a whole number of tokens, at least 1' },
     { options: { contextWindow: 1.5 }, says: 'contextWindow must be a whole number' },
+    { options: { contextWindow: 8_000, budget: 9_000 }, says: 'budget (9000) must not exceed contextWindow (8000)' },
+    { options: { budget: 200_000 }, says: 'budget (200000) must not exceed contextWindow (128000)' },
     { options: { compaction: 0.75 }, says: 'compaction must be true or false' },
     { options: { contextWindw: 100 }, says: 'contextWindw is unknown; expected one of gateway, model, ' },
     { options: { countTokens: 4 }, says: 'countTokens must be a function' },

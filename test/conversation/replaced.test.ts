@@ -86,7 +86,7 @@ describe('what an app stores', () => {
       { id: 'm3', role: 'user', content: 'The password is sesame.', createdAt: null, excluded: 1 },
       ...smallTalk(40).map((message, i) => ({ ...message, id: `t${i}`, name: null })),
     ] as StoredRow[];
-    const world = alone([], { store: { load: () => ({ messages: rows }) }, contextWindow: 400 });
+    const world = alone([], { store: { load: () => ({ messages: rows }) }, contextWindow: 400, budget: 400 });
 
     expect(await world.recalledFor('Which lamp does the pier get?')).toMatch(/3 May 2026.*red lamp/s);
     expect(await world.conversation.search('sesame')).toEqual([]);
