@@ -1,6 +1,7 @@
-import { fitToBudget } from 'context-gateway/conversation';
+import { fitToBudget, memoryStore } from 'context-gateway/conversation';
 import { describe, expect, test } from 'vitest';
 import { alone, user } from './alone.js';
+import { partsOf } from './parts.js';
 import { smallTalk } from './world.js';
 
 const reply = (content: string) => ({ role: 'assistant', content });
@@ -92,6 +93,27 @@ describe('a model knows who says what', () => {
       '[Cleo] Who am I?',
     ]);
     expect(turn.messages[0]).toMatchObject({ name: 'Cleo', content: 'Who am I?' });
+  });
+
+  test.each([
+    { asked: 'What did Will say?', content: 'I take the night train.', name: 'Will' },
+    { asked: 'What did An Le say?', content: 'The lantern goes to the gate.', name: 'An Le' },
+    { asked: 'And may we ask what May told us?', content: 'The crane is booked.', name: 'may' },
+    { asked: 'Which Go do we use?', content: 'We settled on Go 1.24 for the backend.' },
+    { asked: 'Hello. Who is Will?', content: 'Will is the new pilot.' },
+    { asked: 'Wer ist Will?', content: 'Der neue Lotse heißt Will.' },
+  ])('a name is found although it is a common word: $asked', async ({ asked, content, name }) => {
+    const history = [...smallTalk(60), user(content, { id: 'it', name }), ...smallTalk(60, 60)];
+    const store = memoryStore({ talk: history });
+
+    expect(await alone(history).recalledFor(asked)).toContain(content);
+    expect(await alone([], { store: partsOf(store).store }).recalledFor(asked)).toContain(content);
+  });
+
+  test('a word at the beginning of a question is no name', async () => {
+    const { conversation } = alone([user('What a day!'), ...smallTalk(60)]);
+
+    expect(await conversation.search('Hello! What will it be?')).toEqual([]);
   });
 
   test('names count as tokens', () => {

@@ -2,7 +2,7 @@ import { startOf } from '../../base/unicode.js';
 import type { ConversationMessage } from '../model.js';
 import { dateTerms, daysBeside, localTimeOf } from './dates.js';
 import { mayNeedPrevious, type Query, termsOfQuery, wordsOfQuery } from './rank.js';
-import { BEGINNING, beginningOf, wordsIn } from './words.js';
+import { BEGINNING, beginningOf, wordsIn, wordsOfName } from './words.js';
 
 /**
  * Returns the words by which a message is found: those of its text and of its `name`, in lower case, without accents and endings,
@@ -18,7 +18,7 @@ import { BEGINNING, beginningOf, wordsIn } from './words.js';
 export function wordsOf(message: Pick<ConversationMessage, 'content' | 'name' | 'createdAt'>): string[] {
   const { content, name = '' } = message;
   const time = localTimeOf(message);
-  const words = [...wordsIn(content), ...wordsIn(name ?? '')];
+  const words = [...wordsIn(content), ...wordsOfName(name ?? '')];
   // A word with a digit is also found by its letters: "covid19" by "covid".
   return indexed(
     words.flatMap((word) => [word, startOf(word, BEGINNING)]),

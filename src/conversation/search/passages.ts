@@ -1,4 +1,4 @@
-import { wordsIn } from './words.js';
+import { wordsAsked, wordsIn } from './words.js';
 
 /** Characters above which a message is long, and of its passages. */
 export const LONG = 3000;
@@ -43,7 +43,7 @@ function piecesOf(text: string, size: number): readonly string[] {
 /** The part of a text that shares most words with a query. A block of code or a table stays whole. */
 export function excerptOf(content: string, query: string, size: number): string {
   if (content.length <= size) return content;
-  const words = new Set(wordsIn(query));
+  const words = new Set(wordsAsked(query));
   let best = '';
   let most = -1;
   for (const passage of passagesOf(content, size)) {

@@ -3,7 +3,7 @@ import type { Match } from '../model.js';
 import type { Loaded } from './archive.js';
 import { datesIn, localTime } from './dates.js';
 import { type Holders, type InSlices, Passages, type Term } from './terms.js';
-import { BEGINNING, wordsIn } from './words.js';
+import { BEGINNING, wordsAsked } from './words.js';
 
 /** What is looked for in the messages of a conversation. */
 export interface Query {
@@ -108,7 +108,7 @@ export function termsOfQuery({ text, now, timeZone }: Query): {
 
 /** The different words of texts: of a pasted document, only the longest, which few messages have. */
 export function wordsOfQuery(texts: readonly string[], most = MAX_TERMS): ReadonlySet<string> {
-  const all = [...new Set(texts.flatMap(wordsIn))];
+  const all = [...new Set(texts.flatMap(wordsAsked))];
   return new Set(all.length <= most ? all : all.sort((a, b) => b.length - a.length).slice(0, most));
 }
 

@@ -3,7 +3,7 @@ import type { Loaded } from './archive.js';
 import { localTimeOf } from './dates.js';
 import { type Query, type Ranking, rankMessages } from './rank.js';
 import type { InSlices } from './terms.js';
-import { wordsIn } from './words.js';
+import { wordsAsked } from './words.js';
 
 /** What a search found for a prompt. */
 export interface Found {
@@ -60,7 +60,7 @@ export function foundMessage(
 /** Without short texts beside what was found that say nothing, such as "Noted.": each of their words stands in many of them. */
 function withoutFillers(found: readonly FoundMessage[]): FoundMessage[] {
   const short = new Map(
-    found.flatMap((one) => (one.text.length <= SHORT ? [[one, new Set(wordsIn(one.text))] as const] : [])),
+    found.flatMap((one) => (one.text.length <= SHORT ? [[one, new Set(wordsAsked(one.text))] as const] : [])),
   );
   const counts = new Map<string, number>();
   for (const words of short.values()) for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);

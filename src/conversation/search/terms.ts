@@ -2,7 +2,7 @@ import { startOf } from '../../base/unicode.js';
 import type { Loaded } from './archive.js';
 import { dateTerms, localTimeOf } from './dates.js';
 import { LONG, PASSAGE, passagesOf } from './passages.js';
-import { BEGINNING, Needles, wordsIn } from './words.js';
+import { BEGINNING, Needles, wordsOfName } from './words.js';
 
 /** Work that may pause at each `yield`. */
 export type InSlices<T> = Generator<undefined, T>;
@@ -135,7 +135,7 @@ export class Passages {
   }
 
   #wordsOfName(name: string): string[] {
-    const words = this.#names.get(name) ?? wordsIn(name);
+    const words = this.#names.get(name) ?? wordsOfName(name);
     this.#names.set(name, words);
     return words;
   }

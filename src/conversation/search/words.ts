@@ -1,10 +1,14 @@
 import { nfkc, startOf } from '../../base/unicode.js';
 
 const NOT_ASCII = /[^\p{ASCII}]/u;
-const ASCII_WORDS = /[a-z0-9]+/g;
+const ASCII_WORDS = /[A-Za-z0-9]+/g;
 const WORDS = /[\p{L}\p{N}][\p{L}\p{M}\p{N}]*/gu;
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+/** A word with a capital may be a name. Not "I", and not a text in capitals. */
+const NAME = /^\p{Lu}\p{Ll}/u;
+/** The capital of a sentence, which says nothing. */
+const SENTENCE = /(?:^|[.!?:…\n])[^\p{L}\p{N}.!?:…\n]*\p{Lu}/gu;
 /** Letters of an unknown word by which it is looked for. */
 export const BEGINNING = 5;
 /** A longer word, such as a key, is cut to so many characters: an index of a database takes no words of any length. */
@@ -36,17 +40,28 @@ const EXACT_WORDS =
 
 /**
  * The words of a text, by which a search finds it: without the commonest English endings, and without those that say nothing
- * of a subject. Pairs of characters stand for the words of Korean, which have endings, and of scripts without spaces.
+ * of a subject, unless they may be names ("Will"). Pairs of characters stand for the words of Korean, which have endings, and of
+ * scripts without spaces.
  */
-export function wordsIn(text: string): string[] {
+export function wordsIn(text: string, stopWords: ReadonlySet<string> = STOP_WORDS): string[] {
   const found: string[] = [];
   const isAscii = !NOT_ASCII.test(text);
-  const words = isAscii ? text.toLowerCase().match(ASCII_WORDS) : nfkc(text).toLowerCase().match(WORDS);
-  for (const word of words ?? []) {
+  for (const written of (isAscii ? text.match(ASCII_WORDS) : nfkc(text).match(WORDS)) ?? []) {
+    const word = written.toLowerCase();
     if (!isAscii && UNSPACED.test(word)) addPairs(word, found);
-    else if (!STOP_WORDS.has(word)) addWord(startOf(word, LONGEST), found);
+    else if (!stopWords.has(word) || NAME.test(written)) addWord(startOf(word, LONGEST), found);
   }
   return found;
+}
+
+/** The words that a text asks for. */
+export function wordsAsked(text: string): string[] {
+  return wordsIn(text.replace(SENTENCE, (start) => start.toLowerCase()));
+}
+
+/** The words of a speaker's name, none of which is too common. */
+export function wordsOfName(name: string): string[] {
+  return wordsIn(name, new Set());
 }
 
 /** A word as it is written, and if it has accents also without, so that "Häfen" finds "Hafen", but "Häfen" first. */
@@ -89,7 +104,7 @@ export class Needles {
         let end = at + needle.length;
         while (isInWord(lower, end)) end += 1;
         const word = lower.slice(at, Math.min(end, at + LONGEST));
-        if (!STOP_WORDS.has(word)) found.push(stemOf(word));
+        if (!STOP_WORDS.has(word) || NAME.test(text.slice(at, end))) found.push(stemOf(word));
       }
     return found;
   }
