@@ -1,6 +1,7 @@
 import type { Language, SetName, Talk } from './data.js';
+import { promptTokens } from './ours.js';
 import { recallOf } from './recall.js';
-import { promptTokens, type Way } from './ways.js';
+import type { Way } from './ways.js';
 
 /** The result of one way on one set of conversations. */
 export interface Row {

@@ -46,7 +46,7 @@ ${played.map(playedRow).join('\n')}
 
 - **Last messages**: the newest that fit.
 - **${RIVAL}**: what an app can write in sixty lines (\`bench/conversation/bm25.ts\`).
-- **context-gateway**: \`fitToBudget\`, with which \`createConversation\` builds its prompts. **First turn**: with the token estimate,
+- **context-gateway**: the prompts of \`createConversation\`, with an exact count. **First turn**: with the token estimate,
   before a reply has corrected it. **Parts from SQLite**: with a store that returns only what a turn wants.
 - **Summary**, in the picture: the emulator's, with at most a quarter of the budget. It lowers recall with a small budget, and lists
   goals, decisions and the plan.

@@ -6,8 +6,8 @@ import { contextMiddleware } from 'context-gateway/ai-sdk';
 import { type ConversationStore, createConversation } from 'context-gateway/conversation';
 import { createEmulator } from 'context-gateway-emulator';
 import type { Language, Message, SetName, Talk } from './data.js';
+import { asked, INSTRUCTIONS, promptTokens, tokensOf } from './ours.js';
 import { recallOf } from './recall.js';
-import { asked, promptTokens, tokensOf } from './ways.js';
 
 /** What became of a conversation that was sent turn by turn, and of the questions at its end. */
 interface Played {
@@ -197,8 +197,6 @@ function* partsOf(total: number): Generator<LanguageModelV4StreamPart> {
 
 /** What a cached token costs. */
 const CACHED = 0.1;
-
-const INSTRUCTIONS = 'Answer briefly, from what was said.';
 
 function completion(prompt_tokens: number): object {
   const reply = 'I see.';

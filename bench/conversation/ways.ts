@@ -1,17 +1,12 @@
 import { type ChatMessage, GatewayClient } from 'context-gateway';
-import {
-  type ContextParts,
-  type ConversationStore,
-  createConversation,
-  fitToBudget,
-  renderContext,
-  type StoredMessage,
-} from 'context-gateway/conversation';
-import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { type ConversationStore, createConversation, type StoredMessage } from 'context-gateway/conversation';
 import Database from 'libsql';
 import { sqliteStore } from '../../examples/apps/support-chat/sqlite-store.js';
+import { linesOf, renderLines } from '../../src/conversation/prompt/render.js';
+import { TokenCounter } from '../../src/conversation/prompt/tokens.js';
 import { Bm25 } from './bm25.js';
 import type { Message, Talk } from './data.js';
+import { asked, INSTRUCTIONS, ours, promptTokens, tokensOf } from './ours.js';
 import { summariesOf } from './summaries.js';
 
 /** A way to build a prompt of at most `budget` tokens for a question at the end of a conversation. */
@@ -20,33 +15,16 @@ export interface Way {
   prompt(talk: Talk, question: string, budget: number): ChatMessage[] | Promise<ChatMessage[]>;
 }
 
-const INSTRUCTIONS = 'Answer briefly, from what was said.';
-
 export const WAYS: readonly Way[] = [
   { name: 'last messages', prompt: lastMessages },
   { name: 'summary and last messages', prompt: withSummary(lastMessages) },
   { name: 'BM25 with neighbours and last messages', prompt: searched },
   { name: 'summary, BM25 with neighbours and last messages', prompt: withSummary(searched) },
-  { name: 'context-gateway', prompt: (talk, question, budget) => ours(talk, question, budget, {}) },
+  { name: 'context-gateway', prompt: ours },
   { name: 'context-gateway with the summary', prompt: oursWithSummary },
   { name: 'context-gateway, first turn', prompt: onFirstTurn },
   { name: 'context-gateway, parts from SQLite', prompt: inParts },
 ];
-
-/** Tokens that a message costs beside its text. */
-const PER_MESSAGE = 4;
-const known = new Map<string, number>();
-
-/** The exact tokens of a text, counted once. */
-export function tokensOf(text: string): number {
-  const tokens = known.get(text) ?? countTokens(text);
-  known.set(text, tokens);
-  return tokens;
-}
-
-export function promptTokens(messages: readonly ChatMessage[]): number {
-  return messages.reduce((sum, { content }) => sum + tokensOf(content) + PER_MESSAGE, 0);
-}
 
 function lastMessages({ messages }: Talk, question: string, budget: number): ChatMessage[] {
   const room = budget - promptTokens(framed([], question));
@@ -74,21 +52,9 @@ function searched({ messages }: Talk, question: string, budget: number): ChatMes
   );
 }
 
-/** A question on the day of the newest message. */
-export function asked(content: string, messages: readonly Message[]): Message {
-  return { role: 'user', content, createdAt: messages.at(-1)?.createdAt };
-}
-
-function ours({ messages }: Talk, question: string, budget: number, parts: ContextParts): ChatMessage[] {
-  const input = [asked(question, messages)];
-  const params = { parts, history: messages, input, instructions: INSTRUCTIONS, budget, countTokens: tokensOf };
-  return fitToBudget(params).chatMessages;
-}
-
 /** With the estimate, which no reply has corrected yet. */
-function onFirstTurn({ messages: history }: Talk, question: string, budget: number): ChatMessage[] {
-  const input = [asked(question, history)];
-  return fitToBudget({ parts: {}, history, input, instructions: INSTRUCTIONS, budget }).chatMessages;
+function onFirstTurn(talk: Talk, question: string, budget: number): ChatMessage[] {
+  return ours(talk, question, budget, { count: new TokenCounter().count });
 }
 
 const stores = new Map<readonly Message[], ConversationStore>();
@@ -113,14 +79,14 @@ const gateway = new GatewayClient({ baseURL: 'https://gateway.test', apiKey: 'pk
 
 async function oursWithSummary(talk: Talk, question: string, budget: number): Promise<ChatMessage[]> {
   const summaries = await summariesOf(talk);
-  const fits = summaries.find((summary) => tokensOf(renderContext({ summary })) <= budget / 4);
-  return ours(talk, question, budget, { summary: fits ?? summaries.at(-1) });
+  const fits = summaries.find((summary) => tokensOf(renderLines(linesOf({ summary }))) <= budget / 4);
+  return ours(talk, question, budget, { parts: { summary: fits ?? summaries.at(-1) } });
 }
 
 /** The same with the longest summary that fits into a quarter of the budget. */
 function withSummary(way: (talk: Talk, question: string, budget: number) => ChatMessage[]): Way['prompt'] {
   return async (talk, question, budget) => {
-    const summaries = (await summariesOf(talk)).map((summary) => renderContext({ summary }));
+    const summaries = (await summariesOf(talk)).map((summary) => renderLines(linesOf({ summary })));
     const lines = (summaries.find((text) => tokensOf(text) <= budget / 4) ?? summaries.at(-1) ?? '').split('\n');
     while (tokensOf(lines.join('\n')) > budget / 4) lines.pop();
     const summary = { role: 'user', content: lines.join('\n') };

@@ -1,7 +1,8 @@
 import { ContextClient, GatewayClient } from 'context-gateway';
-import { createConversation, diffSummaries } from 'context-gateway/conversation';
+import { createConversation } from 'context-gateway/conversation';
 import { emulatorStore } from 'context-gateway-emulator';
 import { describe, expect, test } from 'vitest';
+import { diffSummaries } from '../../src/conversation/context/receipt.js';
 import { readTranscript } from '../inspector/conversations/transcript.js';
 import { runSync } from '../src/base/slices.js';
 import type { MessageInput } from '../src/index.js';

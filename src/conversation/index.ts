@@ -1,5 +1,4 @@
 export type { ContextActions } from './context/actions.js';
-export { diffSummaries } from './context/receipt.js';
 export type {
   BuiltPrompt,
   ChatTurn,
@@ -31,11 +30,7 @@ export type {
   TurnOptions,
 } from './options.js';
 export { ContextBudgetError } from './prompt/budget-error.js';
-export { estimateTokens } from './prompt/estimate.js';
-export { type FitParams, type FitReport, type FittedPrompt, fitToBudget } from './prompt/fit.js';
 export { sources } from './prompt/recall.js';
-export { renderContext } from './prompt/render.js';
-export type { FitState } from './prompt/tail.js';
 export { wordsOf } from './search/index-words.js';
 export type { ConversationSearch } from './search/search.js';
 export {

@@ -8,8 +8,6 @@ import type {
   Snapshot,
   StoredMessage,
 } from './model.js';
-import type { FitState } from './prompt/tail.js';
-import type { Calibration } from './prompt/tokens.js';
 
 /**
  * Where an app stores conversations. Only `load` is required: without `append`, the app stores its turns itself. If `load` or
@@ -108,10 +106,6 @@ export interface ConversationState {
   readonly snapshot?: Snapshot | undefined;
   /** @internal */
   readonly compaction: CompactionState;
-  /** @internal */
-  readonly calibration: Calibration;
-  /** @internal */
-  readonly layout?: FitState | undefined;
   /** @internal The ids of excluded messages. */
   readonly excluded: readonly string[];
 }

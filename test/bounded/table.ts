@@ -16,13 +16,9 @@ import {
   type ConversationMessage,
   type ConversationOptions,
   createConversation,
-  diffSummaries,
-  estimateTokens,
-  fitToBudget,
   memoryStore,
   type ReplyStream,
   readTurn,
-  renderContext,
   sources,
   toResponse,
   wordsOf,
@@ -101,6 +97,9 @@ const say = (content: string): ConversationMessage => ({ role: 'user', content }
 const lines = (texts: readonly string[]): ConversationMessage[] =>
   texts.map((content, at) => ({ role: at % 2 ? 'assistant' : 'user', content, id: `m${at}` }));
 
+/** For inputs of any length. */
+const WIDE = { budget: 1e7, contextWindow: 2e7 };
+
 const talkWith = (messages: ConversationMessage[], more: Partial<ConversationOptions> = {}): Conversation =>
   createConversation({
     ...{ gateway: gatewayWith(() => completion('Noted.')), model: 'm', conversationId: 'c', budget: 2_000 },
@@ -161,24 +160,25 @@ const post = (
   );
 
 export const TEXT_ROWS: Readonly<Record<string, TextRow>> = {
-  estimateTokens: { names: ['estimateTokens'], text: estimateTokens },
   wordsOf: { names: ['wordsOf'], text: (text) => wordsOf({ content: text, name: 'Ada' }) },
   'a statement of two summaries': {
-    names: ['diffSummaries'],
-    text: (text) => diffSummaries(summary({ requirements: [text] }), summary({ requirements: [`${text} x`] })),
+    names: ['createConversation'],
+    text: (text) => {
+      let version = 0;
+      return talkWith(lines(['Hello.']), { context: contextWith(() => [`${text} ${version++}`]) }).compact();
+    },
   },
   'a context': {
-    names: ['renderContext'],
-    text: (text) => renderContext({ summary: summary({ requirements: [text] }) }),
+    names: ['createConversation'],
+    text: (text) => talkWith(lines(['Hello.', 'Hi.']), { ...WIDE, context: contextWith(() => [text]) }).send('And?'),
   },
   'a long message of a history': {
-    names: ['fitToBudget'],
-    text: (text) =>
-      fitToBudget({ parts: {}, history: [say(text), say('And?')], input: [say('Which harbour?')], budget: 500 }),
+    names: ['createConversation'],
+    text: (text) => talkWith([say(text), say('And?')], { budget: 500 }).send('Which harbour?'),
   },
   'a long input': {
-    names: ['fitToBudget'],
-    text: (text) => fitToBudget({ parts: {}, history: lines(['Hello.', 'Hi.']), input: [say(text)], budget: 1e7 }),
+    names: ['createConversation'],
+    text: (text) => talkWith(lines(['Hello.', 'Hi.']), WIDE).send(text),
   },
   'a query': {
     names: ['createConversation', 'searchTool'],
@@ -339,14 +339,9 @@ export const TEXT_ROWS: Readonly<Record<string, TextRow>> = {
 };
 
 export const LIST_ROWS: Readonly<Record<string, ListRow>> = {
-  'statements of two summaries': {
-    names: ['diffSummaries'],
-    list: (texts) =>
-      diffSummaries(summary({ requirements: texts }), summary({ requirements: texts.map((text) => `${text} x`) })),
-  },
   'statements of a context': {
-    names: ['renderContext'],
-    list: (texts) => renderContext({ summary: summary({ requirements: texts }) }),
+    names: ['createConversation'],
+    list: (texts) => talkWith(lines(['Hello.', 'Hi.']), { ...WIDE, context: contextWith(() => texts) }).send('And?'),
   },
   'a compaction of many statements': {
     names: ['createConversation'],
@@ -356,11 +351,6 @@ export const LIST_ROWS: Readonly<Record<string, ListRow>> = {
       const context = contextWith(() => texts.map((text) => `${text} ${version++}`));
       return talkWith(lines(texts), { context }).compact();
     },
-  },
-  'a history': {
-    names: ['fitToBudget'],
-    list: (texts) =>
-      fitToBudget({ parts: {}, history: lines(texts), input: [say('Which harbour, item1?')], budget: 500 }),
   },
   'a turn of a long conversation': {
     names: ['createConversation', 'memoryStore'],

@@ -4,10 +4,10 @@ import {
   type ConversationMessage,
   type ConversationState,
   type ConversationStore,
-  diffSummaries,
   memoryStore,
 } from 'context-gateway/conversation';
 import { describe, expect, test, vi } from 'vitest';
+import { diffSummaries } from '../../src/conversation/context/receipt.js';
 import { failureOf } from '../helpers/service.js';
 import { compacted, decision, metadata, summary } from './samples.js';
 import { cannedContext, chatWorld, faked, gate, smallTalk } from './world.js';

@@ -1,7 +1,6 @@
 import type { RollingSummary } from 'context-gateway';
-import { diffSummaries } from 'context-gateway/conversation';
 import { describe, expect, test } from 'vitest';
-import { forgetMessages, lostWith } from '../../src/conversation/context/receipt.js';
+import { diffSummaries, forgetMessages, lostWith } from '../../src/conversation/context/receipt.js';
 import type { LostEntry } from '../../src/conversation/model.js';
 import { decision, summary } from './samples.js';
 

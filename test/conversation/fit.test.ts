@@ -1,18 +1,19 @@
-import { ContextBudgetError, type FitParams, fitToBudget, sources } from 'context-gateway/conversation';
+import { ContextBudgetError, sources } from 'context-gateway/conversation';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { PromptLayout } from '../../src/conversation/prompt/fit.js';
 import { failureOf } from '../helpers/service.js';
+import { type LayoutParams, promptOf } from './fitted.js';
 import { decision, everything, pin, summary } from './samples.js';
-import { smallTalk, user } from './world.js';
+import { nameOf, smallTalk, user } from './world.js';
 
 /** Counts each word as a token, so that the numbers are easy to check. */
 const countTokens = (text: string): number => text.split(/\s+/).filter(Boolean).length;
 
 const ask = (content = 'What now?') => [user(content)];
 
-function fitted(params: Partial<FitParams> = {}) {
-  return fitToBudget({ parts: {}, history: [], input: ask(), budget: 1000, countTokens, ...params });
+function fitted(params: Partial<LayoutParams> = {}) {
+  return promptOf({ input: ask(), count: countTokens, ...params });
 }
 
 /** A summary that must shrink, with many lines in each section that may be dropped. */
@@ -68,27 +69,45 @@ describe('a prompt', () => {
 });
 
 describe('the budget of a prompt', () => {
-  test('is never exceeded', () => {
-    const text = fc.lorem({ maxCount: 12 });
+  test.each([
+    { unit: 'words', count: countTokens, budgets: { min: 60, max: 400 } },
+  ])('is never exceeded, counted in $unit', ({ count, budgets }) => {
+    const text = fc.oneof(
+      fc.lorem({ maxCount: 12 }),
+      fc.constantFrom('Lorem, чја је <context- …\nIpsum!', 'Dolor?\r\n'),
+    );
     const parts = fc.record({ goals: fc.array(text), currentPlan: fc.array(text), openQuestions: fc.array(text) });
     const message = fc.record({
       role: fc.constantFrom('user', 'assistant'),
+      name: fc.constantFrom('Ада', undefined),
       content: text,
       createdAt: fc.constantFrom('2026-05-01', '2026-05-02', undefined), // dates in no order are repeated
     });
     const history = fc.array(message, { maxLength: 60, size: 'max' });
     fc.assert(
-      fc.property(parts, history, text, fc.integer({ min: 60, max: 400 }), (given, messages, question, budget) => {
+      fc.property(parts, history, text, fc.integer(budgets), (given, messages, question, budget) => {
         const parts = { summary: summary(given) };
-        const { chatMessages, report } = fitted({ parts, history: messages, input: ask(question), budget });
+        const { chatMessages, report } = fitted({ parts, history: messages, input: ask(question), budget, count });
 
-        const tokens = chatMessages.reduce((sum, { content }) => sum + countTokens(content) + 4, 0);
+        const tokens = chatMessages.reduce((sum, { content }) => sum + count(content) + 4, 0);
         expect(tokens).toBeLessThanOrEqual(budget);
         expect(report.tokens.total).toBeLessThanOrEqual(budget);
         expect(report.tokens.total).toBeGreaterThanOrEqual(tokens);
       }),
       { numRuns: 200 },
     );
+  });
+
+  test('keeps the newest messages and pins beside a long input: lines of the context give way', () => {
+    const parts = { summary: plenty(), pins: [pin('Never sail at night.')] };
+    const params = { parts, history: smallTalk(100), budget: 1000 };
+
+    const [short, long] = [fitted(params), fitted({ ...params, input: ask('long '.repeat(640)) })];
+
+    expect(long.start).toBe(short.start);
+    expect(long.context?.content).toContain('Never sail at night.');
+    expect(long.report.tokens.context).toBeLessThan(short.report.tokens.context);
+    expect(long.recalled).toBeUndefined();
   });
 
   test('is not filled by a rare word: a message is sent because it is new, was found, or stands beside one that was', () => {
@@ -105,7 +124,9 @@ describe('the budget of a prompt', () => {
 
   test('takes more than what matches best if the input is about many messages', () => {
     const talk = smallTalk(400).map((message, i) => {
-      return i % 9 === 0 ? { ...message, content: `The harbour of town ${i} has a crane of type ${i % 7}.` } : message;
+      return i % 9 === 0
+        ? { ...message, content: `The harbour of ${nameOf(i)} has a crane of type ${i % 7}.` }
+        : message;
     });
 
     const { report } = fitted({ history: talk, input: ask('Which cranes, boats, sheds and lamps have the harbours?') });
@@ -174,7 +195,7 @@ describe('what is recalled', () => {
   });
 
   test('gives a page at most as many sources as it asks for', () => {
-    const lamps = Array.from({ length: 20 }, (_, i) => user(`Lamp ${i} of the pier is red.`));
+    const lamps = Array.from({ length: 20 }, (_, i) => user(`Lamp ${nameOf(i)} of the pier is red.`));
     const { report } = fitted({ history: [...lamps, ...smallTalk(100)], input: asked, budget: 600 });
 
     expect(report.recalled.length).toBeGreaterThan(5);
@@ -226,29 +247,70 @@ describe('what is recalled', () => {
 
 describe('the beginning of a prompt', () => {
   /** Plays turns of small talk. Returns the share of prompts that begin with the previous prompt. */
-  function play(turns: number, parts: FitParams['parts'] = {}, budget = 1000) {
-    let previous: ReturnType<typeof fitted> | undefined;
+  function play(turns: number, params: Partial<LayoutParams> = {}) {
+    let before: object[] = [];
     let same = 0;
     for (let turn = 0; turn < turns; turn += 1) {
-      const history = smallTalk(2 * turn);
-      const next = fitted({ parts, history, budget, previous: previous?.state, instructions: 'Be brief.' });
-      const before = previous?.chatMessages.slice(0, -1).filter((message) => message !== previous?.recalled) ?? [];
-      same += Number(JSON.stringify(next.chatMessages.slice(0, before.length)) === JSON.stringify(before));
-      previous = next;
+      const { chatMessages, recalled } = fitted({ history: smallTalk(2 * turn), instructions: 'Be brief.', ...params });
+      same += Number(JSON.stringify(chatMessages.slice(0, before.length)) === JSON.stringify(before));
+      before = chatMessages.slice(0, -1).filter((message) => message !== recalled);
     }
     return same / turns;
   }
 
-  test('stays the same in 85 of 100 turns, because messages are dropped in blocks', () => {
-    expect(play(100)).toBeGreaterThanOrEqual(0.85);
-    expect(play(100, everything())).toBeGreaterThanOrEqual(0.85);
+  test('stays the same in 85 of 100 turns without any memory, because messages are dropped in blocks', () => {
+    expect(play(200)).toBeGreaterThanOrEqual(0.85);
+    expect(play(200, { parts: everything() })).toBeGreaterThanOrEqual(0.85);
+  });
+
+  test('stays the same in most turns where positions are not known', () => {
+    expect(play(200, { older: undefined })).toBeGreaterThanOrEqual(0.7);
+  });
+
+  test('is where the number of a turn can be divided by the highest power of two', () => {
+    const starts = [40, 42, 44, 46, 48, 50, 52].map(
+      (count) => fitted({ history: smallTalk(count), budget: 400 }).start,
+    );
+
+    // 40 to 120 tokens are the last two to four turns, of 26 each.
+    expect(starts).toEqual([32, 36, 40, 40, 40, 44, 48]);
+  });
+
+  test('is the same whichever part of the conversation is loaded', () => {
+    const part = fc.record({ count: fc.integer({ min: 60, max: 200 }), older: fc.nat({ max: 30 }) });
+    fc.assert(
+      fc.property(part, ({ count, older }) => {
+        const history = smallTalk(count);
+
+        const whole = fitted({ history, budget: 500 });
+        const loaded = fitted({ history: history.slice(older), older, budget: 500 });
+
+        expect(loaded.start).toBe(whole.start);
+        expect(loaded.messages.slice(0, 3)).toEqual(whole.messages.slice(0, 3));
+      }),
+    );
+  });
+
+  test('is the same for an app that passes only its newest messages as for one that passes all', () => {
+    for (let end = 60; end < 120; end += 2) {
+      const params = { budget: 400, older: undefined };
+      const [all, newest] = [smallTalk(end), smallTalk(40, end - 40)].map((history) => fitted({ history, ...params }));
+
+      expect(newest?.messages[0]).toEqual(all?.messages[0]);
+    }
+  });
+
+  test('is the last turn if that takes more than three tenths of the budget', () => {
+    const history = [...smallTalk(40), ...ask('long '.repeat(200))];
+
+    expect(fitted({ history, budget: 400 }).start).toBe(40);
   });
 
   test('has the same context and cache key while nothing changes', () => {
     const parts = everything();
     const first = fitted({ parts, history: smallTalk(2) });
-    const second = fitted({ parts, history: smallTalk(4), previous: first.state });
-    const changed = fitted({ parts: { ...parts, pins: [pin('Another.')] }, previous: second.state });
+    const second = fitted({ parts, history: smallTalk(4) });
+    const changed = fitted({ parts: { ...parts, pins: [pin('Another.')] } });
 
     expect(second.context).toEqual(first.context);
     expect(second.report.cacheKey).toBe(first.report.cacheKey);
@@ -257,10 +319,8 @@ describe('the beginning of a prompt', () => {
 
   test('is the same whatever the input asks for', () => {
     const params = { parts: { summary: plenty() }, history: smallTalk(60), budget: 400 };
-    const first = fitted(params);
-
-    const small = fitted({ ...params, previous: first.state, input: ask('Fine, thanks.') });
-    const asked = fitted({ ...params, previous: first.state, input: ask('Which lamp gets remark number 3?') });
+    const small = fitted({ ...params, input: ask('Fine, thanks.') });
+    const asked = fitted({ ...params, input: ask('Which lamp gets remark number 3?') });
 
     const tail = small.messages.slice(0, -1);
     expect(small.recalled).toBeUndefined();
@@ -268,26 +328,11 @@ describe('the beginning of a prompt', () => {
     expect(asked.messages.slice(0, tail.length)).toEqual(tail);
   });
 
-  test('follows the history of an app that passes only its newest messages', () => {
-    const all = smallTalk(120);
-    let previous: ReturnType<typeof fitted> | undefined;
-    const sent: number[] = [];
-    for (let end = 20; end <= 120; end += 2) {
-      const history = all.slice(end - 20, end).map((message) => ({ ...message }));
-      const input = ask(end === 60 ? 'long '.repeat(370) : 'Next?');
-      previous = fitted({ history, budget: 400, input, previous: previous?.state });
-      sent.push(history.length - previous.start);
-    }
-
-    expect(Math.max(...sent.slice(-5))).toBeGreaterThan(3);
-    expect(sent.filter((count) => count <= 2)).toHaveLength(1); // the turn with the long input: the last turn alone
-  });
-
   test('has a pin in the context once the app no longer passes its message', () => {
     const parts = { pins: [pin('Never sail at night.', 'm0')] };
     const before = fitted({ parts, history: smallTalk(4) });
 
-    const { context } = fitted({ parts, history: smallTalk(4, 4), previous: before.state });
+    const { context } = fitted({ parts, history: smallTalk(4, 4) });
 
     expect(before.context).toBeUndefined();
     expect(context?.content).toContain('Never sail at night.');
@@ -296,7 +341,7 @@ describe('the beginning of a prompt', () => {
   test('does not count tokens of messages that are too old to be sent', () => {
     const count = vi.fn(countTokens);
 
-    new PromptLayout({ parts: {}, history: smallTalk(1000), input: ask(), budget: 200, countTokens: count });
+    new PromptLayout({ parts: {}, history: smallTalk(1000), older: 0, input: ask(), budget: 200, count });
 
     expect(new Set(count.mock.calls.flat()).size).toBeLessThan(30);
   });

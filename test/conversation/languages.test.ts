@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { PromptLayout } from '../../src/conversation/prompt/fit.js';
-import { atOnce, searchMessages } from '../../src/conversation/search/search-messages.js';
+import { promptOf } from './fitted.js';
 import { LANGUAGES, type Language } from './languages.js';
 
 const EXCHANGES = 330;
@@ -23,10 +22,7 @@ test.each(Object.entries(LANGUAGES))('%s: each fact is found at 2,000 tokens', (
   const missed = language.facts.flatMap(([said, ...queries]) =>
     queries.filter((query) => {
       const input = [{ role: 'user', content: query }];
-      const layout = new PromptLayout({ parts: {}, history, input, budget: 2000 });
-      const { recalled } = layout.fill(
-        atOnce(searchMessages(history, { text: query, limit: 1000, now: '2026-01-15T10:00:00.000Z' })),
-      );
+      const { recalled } = promptOf({ history, input, budget: 2000 });
       return !recalled?.content.includes(said);
     }),
   );

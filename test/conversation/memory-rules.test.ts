@@ -1,7 +1,8 @@
-import { type ConversationOptions, fitToBudget, memoryStore, sources } from 'context-gateway/conversation';
+import { type ConversationOptions, memoryStore, sources } from 'context-gateway/conversation';
 import { describe, expect, test, vi } from 'vitest';
 import { failureOf } from '../helpers/service.js';
 import { alone, user } from './alone.js';
+import { promptOf } from './fitted.js';
 import { compacted, decision, memory, metadata, pin, summary } from './samples.js';
 import { cannedContext, chatWorld, faked, smallTalk } from './world.js';
 
@@ -63,7 +64,7 @@ describe('the memory of a conversation', () => {
     const constraints = Array.from({ length: 100 }, (_, i) => memory('constraint', `c${i}`, 'Of the harbour.'));
     const parts = { memory: constraints, summary: summary({ decisions: [decision('Decision of the harbour.')] }) };
     const input = [user('What about remark number 3?')];
-    const { report } = fitToBudget({ parts, history: smallTalk(400), input, budget: 2000 });
+    const { report } = promptOf({ parts, history: smallTalk(400), input, budget: 2000 });
 
     const { context, tail, recalled } = report.tokens;
     expect(tail).toBeGreaterThanOrEqual(0.1 * 2000);
@@ -115,6 +116,25 @@ describe('the memory of a conversation', () => {
     conversation.compactWhenDue({ messages, prompt_tokens: Math.round(lengthOf(messages) / 6) });
     await conversation.idle();
     expect(lengthOf(await build())).toBeGreaterThan(1.1 * lengthOf(messages));
+  });
+
+  test('knows from replies how many tokens a model needs, in all conversations with it and in none with another', async () => {
+    const world = chatWorld();
+    const usage = { prompt_tokens: 100, completion_tokens: 1, total_tokens: 101 };
+    world.onRequest(async (request) => {
+      if (!request.url.endsWith('/completions')) return undefined;
+      return Response.json({ ...Object(await (await world.emulator.fetch(request)).json()), usage });
+    });
+    const tokensWith = async (model: string) => {
+      const talk = world.open({ context: undefined, history: smallTalk(20), model });
+      return (await talk.send('And now?')).report.tokens.total;
+    };
+
+    const first = await tokensWith('atlas-small');
+    const [second, other] = [await tokensWith('atlas-small'), await tokensWith('atlas-large')];
+
+    expect(second).toBeLessThan(0.8 * first);
+    expect(other).toBe(first);
   });
 
   test('gives search results with id, date, score and the text around the hit', async () => {

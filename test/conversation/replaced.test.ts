@@ -110,12 +110,6 @@ describe('what an app stores', () => {
   });
 
   test.each([
-    { damage: { calibration: { latin: null } }, path: 'state.calibration.latin' },
-    { damage: { calibration: { latin: 0.01 } }, path: 'state.calibration.latin' },
-    { damage: { calibration: { latin: 1e300 } }, path: 'state.calibration.latin' },
-    { damage: { layout: { start: 2.5 } }, path: 'state.layout.start' },
-    { damage: { layout: { start: -5 } }, path: 'state.layout.start' },
-    { damage: { layout: { start: 'x', key: 'k', lines: 1 } }, path: 'state.layout.start' },
     { damage: { lost: [{ text: 3 }] }, path: 'state.lost.0.section' },
     { damage: { compaction: { last: { level: 'deep', tokens: 'many' } } }, path: 'state.compaction.last.tokens' },
     { damage: { snapshot: { summary: {}, pins: [] } }, path: 'state.snapshot.summary.version' },

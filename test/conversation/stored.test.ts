@@ -39,7 +39,7 @@ describe('a conversation in an app', () => {
     expect((await named.conversation.send('Hello?')).messages.map(({ id }) => id)).toEqual(['a', 'b']);
   });
 
-  test('makes the same compactions, prompts and calibration with one object per request as with one for all', async () => {
+  test('makes the same compactions and prompts with one object per request as with one for all', async () => {
     const play = async (isFresh: boolean) => {
       const world = chatWorld({ limits: { gateway: 1e6, context: 1e6, compact: 1e6 } });
       const store = memoryStore();
@@ -50,8 +50,8 @@ describe('a conversation in an app', () => {
         await conversation.send(`We decided that berth ${turn} is for boats of ${turn % 9} metres, said Ingrid.`);
         await conversation.idle();
       }
-      const { calibration, compaction } = Object((await store.load('talk'))?.state) as Record<string, unknown>;
-      return { prompts: world.prompts, compactions: world.count('compact'), calibration, compaction };
+      const { compaction } = Object((await store.load('talk'))?.state) as Record<string, unknown>;
+      return { prompts: world.prompts, compactions: world.count('compact'), compaction };
     };
 
     const [one, many] = [await play(false), await play(true)];

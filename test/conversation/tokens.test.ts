@@ -1,11 +1,12 @@
-import { estimateTokens } from 'context-gateway/conversation';
 import fc from 'fast-check';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, test } from 'vitest';
+import { estimate } from '../../src/conversation/prompt/estimate.js';
 import { TokenCounter } from '../../src/conversation/prompt/tokens.js';
 import { CORPUS } from './corpus.js';
 import { SCRIPTS, SPACES } from './scripts.js';
 
+const estimateTokens = (text: string): number => Math.ceil(estimate(text));
 const kinds = Object.entries(CORPUS);
 const texts = [
   ...kinds.flatMap(([kind, list]) => list.map((text) => ({ kind, text }))),

@@ -1,6 +1,7 @@
-import { fitToBudget, memoryStore } from 'context-gateway/conversation';
+import { memoryStore } from 'context-gateway/conversation';
 import { describe, expect, test } from 'vitest';
 import { alone, user } from './alone.js';
+import { promptOf } from './fitted.js';
 import { partsOf } from './parts.js';
 import { smallTalk } from './world.js';
 
@@ -120,7 +121,7 @@ describe('a model knows who says what', () => {
     const [name, count] = ['Ada '.repeat(20).trim(), (text: string) => text.split(' ').length];
     const tokensFor = (more: object) => {
       const [history, input] = [[user('I take tea.', more)], [user('And I?', more)]];
-      return fitToBudget({ parts: {}, history, input, budget: 1000, countTokens: count }).report.tokens;
+      return promptOf({ history, input, count }).report.tokens;
     };
 
     const [named, unnamed] = [tokensFor({ name }), tokensFor({})];

@@ -172,6 +172,9 @@ export function faked(what: 'timers' | 'clock', now: Date | number = Date.now())
 export const textsIn = async (store: ConversationStore, id = 'talk'): Promise<string[]> =>
   ((await store.load(id))?.messages ?? []).map(({ content }) => content);
 
+/** A word for each number. */
+export const nameOf = (i: number): string => String(i).replace(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)));
+
 /** Messages of about ten tokens each. */
 export function smallTalk(count: number, from = 0): (MessageInput & { id: string })[] {
   return Array.from({ length: count }, (_, i) => ({

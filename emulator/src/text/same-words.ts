@@ -2,7 +2,7 @@ import type { Sliced } from '../base/slices.js';
 
 /**
  * Finds the texts that others do not state. Two texts state the same if they have the same words: case, punctuation,
- * articles, English inflection and the order of a list make no difference. The same rule as `diffSummaries` of the SDK.
+ * articles, English inflection and the order of a list make no difference. The same rule as that of the SDK's receipts.
  */
 export function* missingFrom<T>(
   texts: readonly T[],

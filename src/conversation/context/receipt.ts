@@ -17,16 +17,6 @@ function isBinding({ section }: SummaryEntry): boolean {
  * Compares two versions of a summary: which statements the newer one kept, lost and added. A statement is kept if it has
  * the same words: case, punctuation, articles, English inflection and the order of a list make no difference. A statement
  * that occurs twice in `before` is listed twice. A repetition of a known statement is not `added`.
- *
- * @example
- * ```ts
- * import { diffSummaries } from 'context-gateway/conversation';
- * await context.compact('conv_sample', { level: 'light' });
- * const before = await context.summary('conv_sample');
- * await context.compact('conv_sample', { level: 'aggressive' });
- * const { kept, lost } = diffSummaries(before, await context.summary('conv_sample'));
- * console.log(`${kept.length} kept, ${lost.length} lost`);
- * ```
  */
 export function diffSummaries(before: RollingSummary, after: RollingSummary): SummaryDiff {
   const [earlier, later] = [entriesOf(before), entriesOf(after)];

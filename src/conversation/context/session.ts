@@ -77,10 +77,7 @@ export class Session {
   async #take({ messages: rows, state }: StoredConversation, older = 0): Promise<Newest> {
     const loaded = await this.#store.messagesFrom(rows);
     const known = state && withoutDamage(state, this.onError);
-    if (known && known.revision > this.#state.revision) {
-      this.#state = known;
-      this.counter.calibration = known.calibration;
-    }
+    if (known && known.revision > this.#state.revision) this.#state = known;
     this.newest = { messages: this.marked(loaded), older };
     return this.newest;
   }
@@ -119,7 +116,7 @@ export class Session {
   /** Saves one state at a time, so that no older one overwrites a newer one. Waits as long as the timeouts allow. */
   async save(timeouts: TurnTimeouts): Promise<void> {
     const { revision } = this.#state;
-    const state = { ...this.#state, calibration: this.counter.calibration, revision: revision + 1 };
+    const state = { ...this.#state, revision: revision + 1 };
     this.#state = state;
     this.#lastSave = (isRequestBound() ? Promise.resolve() : this.#lastSave)
       .then(() => this.#store.saveState(this.id, state, this.timeouts()))

@@ -7,7 +7,6 @@ export const NEW_STATE: ConversationState = {
   revision: 0,
   lost: [],
   compaction: {},
-  calibration: {},
   excluded: [],
 };
 
@@ -40,8 +39,6 @@ export function withoutDamage(
 const stateSchema = /* @__PURE__ */ (() => {
   const number = z.number(); // finite
   const count = z.int().check(z.minimum(0));
-  // As the token counter limits them: with another, prompts would exceed the window, or no prompt would fit.
-  const factor = z.optional(z.number().check(z.minimum(0.5), z.maximum(4)));
   const text = z.string();
   const part = <Shape extends z.core.$ZodShape>(shape: Shape) => z.optional(z.looseObject(shape));
   return z.looseObject({
@@ -60,8 +57,6 @@ const stateSchema = /* @__PURE__ */ (() => {
       last: part({ level: z.enum(['light', 'deep', 'aggressive']), tokens: number, savedNothing: z.boolean() }),
       suspended: part({ until: number, wait: number }),
     }),
-    calibration: z.looseObject({ latin: factor, eastAsian: factor, other: factor }),
-    layout: part({ start: count, first: z.optional(text) }),
     excluded: z.array(text),
   });
 })();

@@ -67,23 +67,10 @@ function withReason(text: string, reason = ''): string {
 }
 
 /**
- * Renders the text of a context message: its lines under headings, in a fixed order. The text starts by saying that it
- * is data, not instructions, and its content cannot forge the delimiters around it. This weakens injected instructions,
- * but does not make them harmless.
- *
- * @example
- * ```ts
- * import { renderContext } from 'context-gateway/conversation';
- * await context.pin('conv_sample', 'msg_sample_7');
- * const { rollingSummary: summary, pinnedMemory: pins } = await context.retrieve('conv_sample');
- * console.log(renderContext({ summary, pins, memory: await context.memory.list() }));
- * ```
+ * Renders the text of a context message: its lines under headings, oldest first in each section. Empty if there are none. The text
+ * starts by saying that it is data, not instructions, and its content cannot forge the delimiters around it. This weakens injected
+ * instructions, but does not make them harmless.
  */
-export function renderContext(parts: ContextParts): string {
-  return renderLines(linesOf(parts));
-}
-
-/** Renders lines, oldest first in each section. Returns an empty string if there are none. */
 export function renderLines(lines: readonly ContextLine[]): string {
   const blocks = SECTIONS.flatMap((section) => {
     const texts = lines.filter((line) => line.section === section).map(({ text }) => renderItem(`- ${text.trim()}`));

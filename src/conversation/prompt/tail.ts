@@ -3,14 +3,6 @@ import { asSent, hashText, isSent, type SentMessage, sentMessages } from '../mes
 import type { ConversationMessage, Dropped } from '../model.js';
 import { messageTokens } from './tokens.js';
 
-/** State that one prompt passes to the next. Plain JSON; pass it unchanged as `previous`. */
-export interface FitState {
-  /** Index in the conversation of the first message that is sent as it is. */
-  readonly start: number;
-  /** Identifies that message. Its index may change between prompts. */
-  readonly first?: string | undefined;
-}
-
 /** The newest messages as they are sent. */
 export interface Newest {
   messages: SentMessage[];
@@ -27,8 +19,8 @@ export class Tail {
   constructor(
     private readonly history: readonly ConversationMessage[],
     private readonly count: (text: string) => number,
-    /** Messages of the conversation that are older than the history. */
-    private readonly older = 0,
+    /** Messages of the conversation that are older than the history. `undefined` if that is not known. */
+    private readonly older: number | undefined,
   ) {}
 
   /** Index of the last question that is sent. Its turn goes on to the end. */
@@ -58,7 +50,7 @@ export class Tail {
   dropped(start: number, [from, to]: Newest['gap']): Dropped[] {
     const isExcluded = ({ excluded }: ConversationMessage): boolean => excluded === true;
     const excluded = this.history.filter(isExcluded).length;
-    const old = this.older + start - this.history.slice(0, start).filter(isExcluded).length;
+    const old = (this.older ?? 0) + start - this.history.slice(0, start).filter(isExcluded).length;
     const dropped: Dropped[] = [
       { section: 'history', messages: old + this.history.slice(from, to).filter(isSent).length, reason: 'budget' },
       { section: 'history', messages: excluded, reason: 'excluded' },
@@ -80,38 +72,28 @@ export class Tail {
   }
 
   /**
-   * Index of the previous prompt's first message. If the app passes only its newest messages, that message has moved
-   * towards the front or is gone.
+   * Where the newest messages begin: of all turns that begin at `least` to `most` tokens before the end, the one of the highest
+   * rank. If there is none, the oldest that begins later. It needs no memory of the prompt before, and mostly begins where that
+   * did, so that a model's prompt cache can be used.
    */
-  find(previous: FitState | undefined): number {
-    let at = Math.max(0, Math.min((previous?.start ?? 0) - this.older, this.history.length));
-    while (at > 0 && identify(this.history[at]) !== previous?.first) at -= 1;
-    return at;
-  }
-
-  /** The lowest index from `from` on with which the tail fits. It may be in the middle of a turn. */
-  startWithin(room: number, from: number): number {
-    let start = this.history.length;
-    while (start > from && this.tokens(start - 1) <= room) start -= 1;
+  startBetween(least: number, most: number): number {
+    let [start, highest] = [this.history.length, -1];
+    for (let at = start - 1; at >= 0 && this.tokens(at, most) <= most; at -= 1) {
+      if (!this.#isQuestion(at)) continue;
+      const rank = this.tokens(at) < least ? -1 : this.#rankOf(at);
+      if (rank >= highest) [start, highest] = [at, rank];
+    }
     return start;
   }
 
-  /** The index from which on the tail has at least `least` tokens, if that is possible with at most `most`. */
-  cut(least: number, most: number, from: number): number {
-    const start = this.startWithin(least, from);
-    let turn = Math.max(from, start - 1);
-    while (turn > from && !this.#isQuestion(turn)) turn -= 1;
-    return turn < start && this.tokens(turn) <= most ? this.startOfTurn(turn) : this.startOfTurn(start);
-  }
-
   /**
-   * The next index that starts a turn, so that no reply is sent without its question, and no result of a tool without
-   * its call.
+   * The highest power of two by which the number of a turn can be divided, as if each had two messages: in eight turns, one has a
+   * higher rank than all others, until it is too old. Where positions are not known, a hash of the turn's text.
    */
-  startOfTurn(start: number): number {
-    let at = start;
-    while (this.older + start > 0 && at < this.history.length && !this.#isQuestion(at)) at += 1;
-    return at;
+  #rankOf(at: number): number {
+    if (this.older === undefined) return Number.parseInt(hashText(hashText(this.history[at]?.content ?? '')), 36);
+    const turn = Math.floor((this.older + at) / 2);
+    return turn === 0 ? Number.POSITIVE_INFINITY : turn & -turn;
   }
 
   #isQuestion(at: number): boolean {
@@ -168,8 +150,3 @@ function shortened(text: string, most: number, count: (text: string) => number):
 const SHORTEST = 40;
 /** Of a character that UTF-16 writes in two. */
 const SECOND_HALF = /^[\udc00-\udfff]/;
-
-/** Identifies a message by its id, or else by its text. */
-export function identify(message: ConversationMessage | undefined): string | undefined {
-  return message && (message.id ?? hashText(`${message.role} ${message.content}`));
-}

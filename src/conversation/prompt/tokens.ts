@@ -2,8 +2,8 @@ import { ConfigurationError } from '../../index.js';
 import type { SentPrompt } from '../model.js';
 import { estimate } from './estimate.js';
 
-/** Actual tokens divided by estimated tokens, for each kind of text. Plain JSON. */
-export type Calibration = Readonly<Partial<Record<TextKind, number>>>;
+/** Actual tokens divided by estimated tokens, for each kind of text. */
+type Calibration = Partial<Record<TextKind, number>>;
 
 type TextKind = 'latin' | 'eastAsian' | 'other';
 
@@ -31,6 +31,17 @@ const MAX_BYTES = 10_000_000;
 /** What prose has little of: digits, symbols, and letters of other scripts. */
 const NOT_PROSE = /[^\p{Script=Latin}\p{M} .,;:!?'’"“”()\n-]/gu;
 
+/** What the replies of each model have shown, as long as their client is used. */
+const CALIBRATIONS = new WeakMap<object, Map<string, Calibration>>();
+
+/** The calibration for a model. All conversations of a client share it. */
+export function calibrationOf(gateway: object, model: string): Calibration {
+  const ofModels = CALIBRATIONS.get(gateway) ?? new Map<string, Calibration>();
+  const calibration = ofModels.get(model) ?? {};
+  CALIBRATIONS.set(gateway, ofModels.set(model, calibration));
+  return calibration;
+}
+
 /**
  * Counts tokens for one conversation: with the app's `countTokens`, or else with an estimate calibrated by reported
  * usage.
@@ -41,10 +52,13 @@ export class TokenCounter {
   /** A cache, because each turn counts the same texts again. */
   readonly #known = new Map<string, Looked>();
   #bytes = 0;
-  /** How far the estimate is off. A text of another kind than those measured is counted on the safe side. */
-  calibration: Calibration = {};
 
-  constructor(countTokens?: (text: string) => number, onError: (error: unknown) => void = () => {}) {
+  constructor(
+    countTokens?: (text: string) => number,
+    onError: (error: unknown) => void = () => {},
+    /** How far the estimate is off. A text of another kind than those measured is counted on the safe side. */
+    readonly calibration: Calibration = {},
+  ) {
     this.estimated = countTokens === undefined;
     this.#raw = countTokens === undefined ? estimate : checked(countTokens, onError);
   }
@@ -76,13 +90,13 @@ export class TokenCounter {
         // It rises at once and falls slowly, because the next prompt may be of other texts.
         return [kind, Math.max(factor, isMixed ? before : before + FALL * (factor - before))] as const;
       });
-    this.calibration = { ...this.calibration, ...Object.fromEntries(changed) };
+    Object.assign(this.calibration, Object.fromEntries(changed));
   }
 
   /** Raises the estimate after the service rejected a prompt as too long. */
   undercounted(): void {
     const raised = (kind: TextKind): number => clamp(Math.max(1, this.calibration[kind] ?? 1) * 1.25);
-    this.calibration = { latin: raised('latin'), eastAsian: raised('eastAsian'), other: raised('other') };
+    Object.assign(this.calibration, { latin: raised('latin'), eastAsian: raised('eastAsian'), other: raised('other') });
   }
 
   #factor({ kind, isProse }: Looked): number {

@@ -18,8 +18,8 @@ interface PromptParams {
   input: readonly ConversationMessage[];
   /** The messages before the input. */
   messages: readonly ConversationMessage[];
-  /** The messages before the input, and all after it, in which to search. */
-  all: Newest;
+  /** The messages before the input, and all after it, in which to search. Without `older`, their positions are not known. */
+  all: Pick<Newest, 'messages'> & Partial<Newest>;
   /** Maximum tokens, if they are fewer than those of the options. */
   most?: number;
   /** With `false`, the newest messages are only searched. */
@@ -49,7 +49,7 @@ export class Prompts {
     const timeouts = this.session.timeouts(options);
     const seen = await this.session.loadNewest(timeouts, options.messages ? [] : input.map(({ id }) => id));
     const passed = options.messages && this.session.marked(messagesFrom(options.messages));
-    const all = passed === undefined ? seen : { messages: passed, older: 0 };
+    const all = passed === undefined ? seen : { messages: passed };
     const place = placeOf(input, all.messages, { mayEdit: true });
     const prompt = await this.build(paramsOf(place, all), options, timeouts);
     if (passed !== undefined) this.#warnOfLeftOut(prompt);
@@ -69,35 +69,33 @@ export class Prompts {
     if (!Number.isInteger(max_tokens) || max_tokens < 0 || max_tokens >= contextWindow)
       throw badInput('max_tokens', `must be a whole number of tokens below contextWindow, which is ${contextWindow}`);
     const { stale, snapshot, memory } = await this.context(timeouts);
-    const { layout, lost } = this.session.state;
-    const { older } = all;
+    const { lost } = this.session.state;
     const params = {
       parts: { ...snapshot, memory },
       history: messages,
-      older,
+      older: all.older,
       input,
       instructions,
       tail,
       budget: Math.min(budget, contextWindow - max_tokens, most),
       limit: Math.min(contextWindow - max_tokens, most),
-      countTokens: this.session.counter.count,
-      previous: layout,
+      count: this.session.counter.count,
     };
     const pause = pauses();
     const plan = new PromptLayout(params);
     await pause();
     // Without a search, as long as all messages fit.
     const isAll = plan.hasAll && lost.length === 0;
-    const archive = this.session.archive(all, timeouts);
+    const { older = 0 } = all;
+    const archive = this.session.archive({ ...all, older }, timeouts);
     const limit = Math.min(MAX_HITS, Math.ceil(params.budget / LEAST_TOKENS));
     const search = { archive, until: older + messages.length, limit, timeouts, lost };
     const found = isAll ? undefined : await this.searcher.found(input, messages, search);
     await pause();
-    const { state, report, ...prompt } = plan.fill(found);
+    const { report, ...prompt } = plan.fill(found);
     await pause();
     const { estimated } = this.session.counter;
     const compactionExhausted = snapshot !== undefined && this.service?.compactor.isExhausted(snapshot) === true;
-    if (tail !== false) this.session.set({ layout: state });
     return { ...prompt, report: { ...report, estimated, stale, compactionExhausted } };
   }
 
@@ -115,7 +113,7 @@ export class Prompts {
 /** What the prompt of a turn is built from. A message of the input stays excluded if it is. */
 export function paramsOf(
   place: Place<ConversationMessage>,
-  all: Newest,
+  all: PromptParams['all'],
 ): Pick<PromptParams, 'input' | 'messages' | 'all'> {
   const excluded = new Set(all.messages.flatMap((message) => (message.excluded === true ? (message.id ?? []) : [])));
   const input = place.input.map((message) =>

@@ -15,8 +15,8 @@ import { badInput, messagesOf, questionIn } from '../messages.js';
 import type { BuiltPrompt, ConversationMessage, RecordedReply, SentPrompt } from '../model.js';
 import type { CheckedOptions, TurnInput, TurnOptions } from '../options.js';
 import { ContextBudgetError } from '../prompt/budget-error.js';
-import { estimateTokens } from '../prompt/estimate.js';
-import { messageTokens, TokenCounter } from '../prompt/tokens.js';
+import { estimate } from '../prompt/estimate.js';
+import { calibrationOf, messageTokens, TokenCounter } from '../prompt/tokens.js';
 import { type ConversationStore, memoryStore } from '../store.js';
 import { TurnTimeouts } from '../turn-timeouts.js';
 import { TurnOrder } from './order.js';
@@ -52,10 +52,10 @@ export class Turns {
   readonly #storage: TurnStorage;
 
   constructor(private readonly options: CheckedOptions) {
-    const { conversationId, store = memoryStore(), context, countTokens, runtime } = options;
+    const { gateway, model, conversationId, store = memoryStore(), context, countTokens, runtime } = options;
     this.background = new Background((error) => options.onError?.(error));
     const { onError } = this.background;
-    const counter = new TokenCounter(countTokens, onError);
+    const counter = new TokenCounter(countTokens, onError, calibrationOf(gateway, model));
     this.#store = store;
     this.session = new Session(conversationId, store, newestOf(options), counter, runtime, onError);
     this.service = context && new ServiceContext(context, options, this.session, this.background);
@@ -242,7 +242,7 @@ export class Turns {
       return Math.ceil(this.session.counter.count(text));
     } catch (error) {
       this.background.onError(error);
-      return estimateTokens(text);
+      return Math.ceil(estimate(text));
     }
   }
 }
