@@ -1,4 +1,4 @@
-import { type ConversationOptions, memoryStore, sources } from 'context-gateway/conversation';
+import { type ConversationOptions, memoryStore } from 'context-gateway/conversation';
 import { describe, expect, test, vi } from 'vitest';
 import { failureOf } from '../helpers/service.js';
 import { alone, user } from './alone.js';
@@ -34,19 +34,6 @@ describe('the memory of a conversation', () => {
     const [recalled] = report.recalled.filter(({ text }) => text.startsWith('The lamp'));
     expect(recalled?.text.length).toBeGreaterThan(0.9 * expected);
     expect(recalled?.text.length).toBeLessThanOrEqual(expected);
-  });
-
-  test('a sentence that was said eight times is one source, but each time it is recalled with its day', async () => {
-    const said = [1, 2, 3, 4, 5, 6, 7, 8].flatMap((day) => [
-      user(`I ran the Lisbon loop${day % 2 ? '.' : '!'}`, { createdAt: `2026-05-0${day}T10:00:00Z` }),
-      ...smallTalk(8, 8 * day),
-    ]);
-    const { conversation } = alone([...said, ...smallTalk(80, 100)], { budget: 1750 });
-
-    const { report, recalled } = await conversation.buildMessages('When did I run the Lisbon loop?');
-
-    expect(sources(report, 5).filter(({ text }) => /Lisbon loop/.test(text))).toHaveLength(1);
-    expect(recalled?.content.match(/\[\d May 2026, user\] I ran/g)).toHaveLength(8);
   });
 
   test('counts the two user messages before the input, with less weight', async () => {
@@ -95,6 +82,17 @@ describe('the memory of a conversation', () => {
     vi.useRealTimers();
     expect(await found).toContain('pier three');
     expect(late.errors).toMatchObject([{ message: 'The option search took longer than 2000 ms.' }]);
+  });
+
+  test("takes an id that the app's own search gives several times once, with its best rank", async () => {
+    const history = [user('We sail at dawn.', { id: 'a' }), user('The tide is low.', { id: 'b' }), ...smallTalk(60)];
+    const scores = async (ids: string[]) => {
+      const { conversation } = alone(history, { search: () => ids.map((id) => ({ id })) });
+      const { report } = await conversation.buildMessages('When do we leave?');
+      return report.recalled.map(({ id, score }) => [id, score]);
+    };
+
+    expect(await scores(['a', 'b', 'b', 'b', 'b'])).toEqual(await scores(['a', 'b']));
   });
 
   test('works without a service, with a new object and in contextMessage', async () => {

@@ -1,5 +1,5 @@
 import type { ChatMessage } from '../../index.js';
-import { hashText, questionIn, type SentMessage, sentMessages } from '../messages.js';
+import { hashText, isSent, questionIn, type SentMessage, sentMessages } from '../messages.js';
 import type { BuiltPrompt, ContextParts, ConversationMessage, PromptMessage, PromptReport } from '../model.js';
 import { queryOf } from '../search/search.js';
 import type { Found } from '../search/search-messages.js';
@@ -137,16 +137,19 @@ export class PromptLayout {
   }
 
   #recall(found: Found): Recalled | undefined {
+    if (found.messages.length === 0) return undefined;
     const { start, selected, tokens } = this.#chosen;
+    const { history, input } = this.#params;
     const room = this.#room - tokens - this.#newest.tokens;
     const [from, to] = this.#newest.gap;
     const isNewest = (position: number): boolean => {
       const at = position - this.#older;
       return at >= start && !(at >= from && at < to);
     };
-    const sent = new Set(selected.map((line) => normalise(line.text)));
-    const query = queryOf(this.#params.input);
-    const recalled = recall(found, { query, isNewest, room, count: this.#count, sent });
+    const context = new Set(selected.map((line) => normalise(line.text)));
+    const sent = [...[...history.slice(start, from), ...history.slice(to)].filter(isSent), ...input];
+    const query = queryOf(input);
+    const recalled = recall(found, { query, isNewest, room, count: this.#count, context, sent });
     return recalled.items.length > 0 ? recalled : undefined;
   }
 

@@ -1,6 +1,7 @@
 import { speakerOf } from '../../base/speaker.js';
 import { wellFormed } from '../messages.js';
-import type { FoundMessage, Match, MessageSource, PromptReport } from '../model.js';
+import type { ConversationMessage, FoundMessage, Match, MessageSource, PromptReport } from '../model.js';
+import { formOf, saidIn } from '../search/copies.js';
 import { DATE, dayOf } from '../search/dates.js';
 import { excerptOf, LONG, PASSAGE } from '../search/passages.js';
 import type { Found } from '../search/search-messages.js';
@@ -69,23 +70,39 @@ interface RecallParams {
   /** Tokens. */
   room: number;
   count: (text: string) => number;
-  /** Normalised texts that the prompt contains already. */
-  sent: ReadonlySet<string>;
+  /** What the context says: normalised texts. */
+  context: ReadonlySet<string>;
+  /** The newest messages and the input. */
+  sent: readonly ConversationMessage[];
 }
 
-/** Selects what was found, best first, as far as it fits and is worth its tokens. */
-export function recall({ messages, coverage }: Found, { query, isNewest, room, count, sent }: RecallParams): Recalled {
+/**
+ * Selects what was found, best first, as far as it fits and is worth its tokens. What is sent anyway or was said before is not
+ * repeated. Of messages that differ only in numbers, such as reminders, the second must be twice as good as others, and so on.
+ */
+export function recall({ messages, coverage }: Found, params: RecallParams): Recalled {
+  const { query, isNewest, room, count, context, sent } = params;
   const recalled = new Recalled(room, count);
   const most = Math.floor(LONGEST * room);
+  const said = new Set(sent.map(({ role, name, content }) => saidIn({ role, name, text: content })));
+  const forms = new Map<string, number>();
   for (const one of messages) {
     const { position, text, score } = one;
     // Shorter messages may still fit, but counting the tokens of all would take long.
     if (room - recalled.tokens < FULL * room) break;
     // The more is recalled already, the better the next message must be.
-    if (score < coverage ** 4 * (ENOUGH + (recalled.tokens / MUCH) ** 4)) break;
-    if (isNewest(position) || text.trim() === '' || (sent.size > 0 && sent.has(normalise(text)))) continue;
+    const least = coverage ** 4 * (ENOUGH + (recalled.tokens / MUCH) ** 4);
+    if (score < least) break;
+    if (isNewest(position) || text.trim() === '' || (context.size > 0 && context.has(normalise(text)))) continue;
+    const words = saidIn(one);
+    const form = formOf(words);
+    const alike = forms.get(form) ?? 0;
+    if (said.has(words) || score / (alike + 1) < least) continue;
     const isLong = text.length > LONG || (text.length > most && count(text) > most);
-    recalled.add({ ...one, text: wellFormed(isLong ? excerptOf(text, query, Math.min(PASSAGE, most)) : text) });
+    if (!recalled.add({ ...one, text: wellFormed(isLong ? excerptOf(text, query, Math.min(PASSAGE, most)) : text) }))
+      continue;
+    said.add(words);
+    forms.set(form, alike + 1);
   }
   return recalled;
 }
@@ -114,18 +131,19 @@ export class Recalled {
     return enclosed('recalled', HEADING, lines.join('\n'));
   }
 
-  /** Puts a line in its place, if there is room for it and for what changes before the next one. */
-  add(line: FoundMessage): void {
+  /** Puts a line in its place. False if there is no room for it and for what changes before the next one. */
+  add(line: FoundMessage): boolean {
     const next = this.#lines.findIndex(({ position }) => position > line.position);
     const at = next === -1 ? this.#lines.length : next;
     const [before, after] = [this.#lines[at - 1], this.#lines[at]];
     // With its line end, which tokenizers join to a full stop.
     let cost = this.count(`[${textOf(line)}\n`) + this.#leadTokens(line, before);
     if (after !== undefined) cost += this.#leadTokens(after, line) - this.#leadTokens(after, before);
-    if (this.tokens + cost > this.room) return;
+    if (this.tokens + cost > this.room) return false;
     this.tokens += cost;
     this.#lines.splice(at, 0, line);
     this.#found.push({ ...line, score: Math.round(1000 * line.score) / 1000 });
+    return true;
   }
 
   #leadTokens(line: FoundMessage, before: FoundMessage | undefined): number {

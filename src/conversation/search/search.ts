@@ -47,20 +47,15 @@ export class Searcher {
   async found(
     input: readonly ConversationMessage[],
     messages: readonly ConversationMessage[],
-    {
-      archive,
-      until,
-      limit,
-      timeouts,
-      lost,
-    }: { archive: Archive; until: number; limit: number; timeouts: TurnTimeouts; lost: readonly LostEntry[] },
+    more: { archive: Archive; until: number; timeouts: TurnTimeouts; lost: readonly LostEntry[] },
   ): Promise<Found> {
+    const { archive, until, timeouts, lost } = more;
     const ofUser = messages.slice(-RECENT).filter((message) => message.role === 'user' && isSent(message));
     const previous = ofUser.slice(-2).map(({ content }) => content);
     const text = queryOf(input);
     const now = askedAt(input) ?? this.#now();
     // `until`, because a question that is stored already would find itself.
-    const query = { text, previous, limit, until, now, timeZone: this.options.timeZone };
+    const query = { text, previous, limit: MAX_HITS, until, now, timeZone: this.options.timeZone };
     const found = await this.#search(query, archive, timeouts);
     const statements = await inSlices(this.#lostFor(text, lost, archive.messages));
     return { ...found, messages: [...statements, ...found.messages] };
@@ -114,7 +109,7 @@ export class Searcher {
     const stop = new AbortController();
     try {
       const found = await timeouts.within(() => search(query, { limit, signal: stop.signal }), tooLate, SEARCH_TIMEOUT);
-      return found.map(({ id }) => String(id)); // of a database, it may be a number
+      return [...new Set(found.map(({ id }) => String(id)))]; // of a database, it may be a number; of each chunk, the same
     } catch (error) {
       timeouts.throwIfAborted();
       this.onError(error);

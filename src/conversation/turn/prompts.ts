@@ -10,7 +10,7 @@ import { badInput } from '../messages.js';
 import type { BuiltPrompt, ConversationMessage } from '../model.js';
 import type { BuildOptions, CheckedOptions } from '../options.js';
 import { PromptLayout } from '../prompt/fit.js';
-import { MAX_HITS, Searcher } from '../search/search.js';
+import { Searcher } from '../search/search.js';
 import type { TurnTimeouts } from '../turn-timeouts.js';
 import { historyOf, type Place, placeOf } from './place.js';
 
@@ -25,9 +25,6 @@ interface PromptParams {
   /** With `false`, the newest messages are only searched. */
   tail?: false;
 }
-
-/** What a message takes at least, if it says something. */
-const LEAST_TOKENS = 16;
 
 /** Builds the prompts of a conversation: its context, its newest messages, and what is found for the input. */
 export class Prompts {
@@ -88,8 +85,7 @@ export class Prompts {
     const isAll = plan.hasAll && lost.length === 0;
     const { older = 0 } = all;
     const archive = this.session.archive({ ...all, older }, timeouts);
-    const limit = Math.min(MAX_HITS, Math.ceil(params.budget / LEAST_TOKENS));
-    const search = { archive, until: older + messages.length, limit, timeouts, lost };
+    const search = { archive, until: older + messages.length, timeouts, lost };
     const found = isAll ? undefined : await this.searcher.found(input, messages, search);
     await pause();
     const { report, ...prompt } = plan.fill(found);
