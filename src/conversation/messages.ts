@@ -8,11 +8,11 @@ export { wellFormed };
 /** A time as it is stored. A `Date` of each message would take half of a search. */
 const ISO = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 
-/** Returns a short hash of a text (FNV-1a). Not for security. */
+/** Returns a short hash of a text (FNV-1a), always of seven characters. Not for security. */
 export function hashText(text: string): string {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  return (hash >>> 0).toString(36);
+  return (hash >>> 0).toString(36).padStart(7, '0');
 }
 
 /** When a message was written, in ISO 8601, if that is known. */

@@ -71,6 +71,7 @@ describe('a prompt', () => {
 describe('the budget of a prompt', () => {
   test.each([
     { unit: 'words', count: countTokens, budgets: { min: 60, max: 400 } },
+    { unit: 'bytes', count: (text: string) => Buffer.byteLength(text), budgets: { min: 500, max: 4_000 } },
   ])('is never exceeded, counted in $unit', ({ count, budgets }) => {
     const text = fc.oneof(
       fc.lorem({ maxCount: 12 }),

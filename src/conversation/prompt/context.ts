@@ -1,5 +1,5 @@
 import type { ContextParts, ConversationMessage, Dropped } from '../model.js';
-import { type ContextLine, costsOf, FRAME_TOKENS, linesOf, PREFACE } from './render.js';
+import { type ContextLine, costsOf, frameTokens, linesOf, PREFACE } from './render.js';
 
 /** Lines of the context, and where the newest messages begin. */
 export interface Chosen {
@@ -13,12 +13,12 @@ export class Context {
   readonly #lines: readonly ContextLine[];
   /** The places of the messages that lines repeat, by their ids. */
   readonly #places = new Map<string | undefined, number>();
-  readonly #count: (text: string) => number;
+  readonly #frame: number;
 
   constructor(
     parts: ContextParts,
     history: readonly ConversationMessage[],
-    count: (text: string) => number,
+    private readonly count: (text: string) => number,
     private readonly older = 0,
   ) {
     const lines = linesOf(parts);
@@ -30,17 +30,17 @@ export class Context {
       if (ids.has(id) && message.excluded === true) excluded.add(id);
     }
     this.#lines = lines.filter(({ messageId }) => !excluded.has(messageId));
-    this.#count = count;
+    this.#frame = frameTokens('context', PREFACE, count);
   }
 
   /** The most valuable lines, as many as fit. Pins are required, unless the tail contains their message. */
   within(room: number, start: number): Chosen {
     const selected: ContextLine[] = [];
     const headings = new Set<string>();
-    let tokens = this.#count(PREFACE) + FRAME_TOKENS;
+    let tokens = this.#frame;
     for (const one of this.#lines.filter(this.#isBeside(start))) {
       const { line, heading } = costsOf(one);
-      const more = this.#count(line) + 1 + (headings.has(heading) ? 0 : this.#count(heading) + 3);
+      const more = this.count(line) + 1 + (headings.has(heading) ? 0 : this.count(heading) + 3);
       const isAllowed = tokens + more <= room && (this.older + start === 0 || one.section !== 'importantReferences');
       if (one.section !== 'pinnedMemory' && !isAllowed) break;
       tokens += more;
@@ -56,7 +56,7 @@ export class Context {
     return this.#lines
       .filter((line) => !chosen.has(line))
       .filter(this.#isBeside(start))
-      .map(({ section, id, text }) => ({ section, id, tokens: Math.ceil(this.#count(text)), reason: 'budget' }));
+      .map(({ section, id, text }) => ({ section, id, tokens: Math.ceil(this.count(text)), reason: 'budget' }));
   }
 
   #isBeside(start: number): (line: ContextLine) => boolean {
