@@ -50,7 +50,7 @@ export function asSent({ role, name, content }: ConversationMessage): SentMessag
 /** Copies an input, so that later changes by the caller change nothing. @throws {RequestValidationError} */
 export function messagesOf(input: string | readonly ConversationMessage[]): ConversationMessage[] {
   const messages = typeof input === 'string' ? [{ role: 'user', content: input }] : input;
-  checkMessages(messages, 'input', 'must be a text, or an array of { role, content }, each with an id if you have one');
+  checkInput(messages);
   if (messages.length === 0 || messages.some(({ content }) => content.trim() === ''))
     throw badInput('input', 'must not be empty');
   if (messages.some(({ id }) => id === '')) throw badInput('input.id', 'must not be empty');
@@ -60,15 +60,12 @@ export function messagesOf(input: string | readonly ConversationMessage[]): Conv
 }
 
 /** @throws {RequestValidationError} that names the message and its field */
-export function checkMessages(
-  messages: unknown,
-  name: string,
-  expected = 'must be an array of { role, content }',
-): asserts messages is readonly ConversationMessage[] {
-  if (!Array.isArray(messages)) throw badInput(name, expected);
+function checkInput(messages: unknown): asserts messages is readonly ConversationMessage[] {
+  const expected = 'must be a text, or an array of { role, content }, each with an id if you have one';
+  if (!Array.isArray(messages)) throw badInput('input', expected);
   for (const [at, message] of messages.entries()) {
     const [field, problem] = findBadField(message) ?? [];
-    if (field !== undefined) throw badInput([name, at, field], problem);
+    if (field !== undefined) throw badInput(['input', at, field], problem);
   }
 }
 

@@ -35,7 +35,7 @@ export interface ConversationOptions {
    */
   contextWindow?: number | undefined;
   /**
-   * Maximum tokens of a prompt. Only instructions, pins and the input may exceed it, up to the window.
+   * Maximum tokens of a prompt, at most `contextWindow`. Only instructions, pins and the input may exceed it, up to the window.
    * @default 16_000, or what is left of a smaller window
    */
   budget?: number | undefined;

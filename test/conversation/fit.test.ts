@@ -103,7 +103,7 @@ describe('the budget of a prompt', () => {
     const parts = { summary: plenty(), pins: [pin('Never sail at night.')] };
     const params = { parts, history: smallTalk(100), budget: 1000 };
 
-    const [short, long] = [fitted(params), fitted({ ...params, input: ask('long '.repeat(640)) })];
+    const [short, long] = [fitted(params), fitted({ ...params, input: ask('long '.repeat(740)) })];
 
     expect(long.start).toBe(short.start);
     expect(long.context?.content).toContain('Never sail at night.');
@@ -298,9 +298,9 @@ describe('the beginning of a prompt', () => {
     return same / turns;
   }
 
-  test('stays the same in 85 of 100 turns without any memory, because messages are dropped in blocks', () => {
-    expect(play(200)).toBeGreaterThanOrEqual(0.85);
-    expect(play(200, { parts: everything() })).toBeGreaterThanOrEqual(0.85);
+  test('stays the same in three of four turns without any memory, because messages are dropped in blocks', () => {
+    expect(play(200)).toBeGreaterThanOrEqual(0.75);
+    expect(play(200, { parts: everything() })).toBeGreaterThanOrEqual(0.75);
   });
 
   test('stays the same in most turns where positions are not known', () => {
@@ -312,8 +312,8 @@ describe('the beginning of a prompt', () => {
       (count) => fitted({ history: smallTalk(count), budget: 400 }).start,
     );
 
-    // 40 to 120 tokens are the last two to four turns, of 26 each.
-    expect(starts).toEqual([32, 36, 40, 40, 40, 44, 48]);
+    // 24 to 100 tokens are the last one to three turns, of 26 each.
+    expect(starts).toEqual([36, 40, 40, 40, 44, 48, 48]);
   });
 
   test('is the same whichever part of the conversation is loaded', () => {
@@ -340,7 +340,7 @@ describe('the beginning of a prompt', () => {
     }
   });
 
-  test('is the last turn if that takes more than three tenths of the budget', () => {
+  test('is the last turn if that takes more than a quarter of the budget', () => {
     const history = [...smallTalk(40), ...ask('long '.repeat(200))];
 
     expect(fitted({ history, budget: 400 }).start).toBe(40);

@@ -17,13 +17,7 @@ import { messageTokens } from './tokens.js';
  * no references: they are excerpts, and a search finds the messages. What remains is for what is recalled. Of a last turn that
  * takes more, replies beside the newest take at most `turn`.
  */
-const SHARES = {
-  newest: 0.1,
-  turn: 0.2,
-  newestAtMost: 0.3,
-  context: 0.125,
-  contextAlone: 0.75,
-};
+const SHARES = { newest: 0.06, turn: 0.2, newestAtMost: 0.25, context: 0.125, contextAlone: 0.75 };
 /** Share of the budget that stays for messages if the required parts take more than all of it, and always for the last turn. */
 const BESIDE_REQUIRED = 0.25;
 
