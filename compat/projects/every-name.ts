@@ -227,10 +227,6 @@ export { type ConversationStore as conversation_ConversationStore } from 'contex
 export { ConversationStoreError as conversation_ConversationStoreError } from 'context-gateway/conversation';
 export { type Dropped as conversation_Dropped } from 'context-gateway/conversation';
 export { type EntrySection as conversation_EntrySection } from 'context-gateway/conversation';
-export { type FitParams as conversation_FitParams } from 'context-gateway/conversation';
-export { type FitReport as conversation_FitReport } from 'context-gateway/conversation';
-export { type FitState as conversation_FitState } from 'context-gateway/conversation';
-export { type FittedPrompt as conversation_FittedPrompt } from 'context-gateway/conversation';
 export { type FoundMessage as conversation_FoundMessage } from 'context-gateway/conversation';
 export { type LostEntry as conversation_LostEntry } from 'context-gateway/conversation';
 export { type Match as conversation_Match } from 'context-gateway/conversation';
@@ -252,12 +248,8 @@ export { type TurnInput as conversation_TurnInput } from 'context-gateway/conver
 export { type TurnOptions as conversation_TurnOptions } from 'context-gateway/conversation';
 export { type WantedMessages as conversation_WantedMessages } from 'context-gateway/conversation';
 export { createConversation as conversation_createConversation } from 'context-gateway/conversation';
-export { diffSummaries as conversation_diffSummaries } from 'context-gateway/conversation';
-export { estimateTokens as conversation_estimateTokens } from 'context-gateway/conversation';
-export { fitToBudget as conversation_fitToBudget } from 'context-gateway/conversation';
 export { memoryStore as conversation_memoryStore } from 'context-gateway/conversation';
 export { readTurn as conversation_readTurn } from 'context-gateway/conversation';
-export { renderContext as conversation_renderContext } from 'context-gateway/conversation';
 export { sources as conversation_sources } from 'context-gateway/conversation';
 export { toResponse as conversation_toResponse } from 'context-gateway/conversation';
 export { wordsOf as conversation_wordsOf } from 'context-gateway/conversation';
@@ -266,12 +258,8 @@ export const values_conversation: Record<keyof typeof import('context-gateway/co
   ConversationConflictError: 0,
   ConversationStoreError: 0,
   createConversation: 0,
-  diffSummaries: 0,
-  estimateTokens: 0,
-  fitToBudget: 0,
   memoryStore: 0,
   readTurn: 0,
-  renderContext: 0,
   sources: 0,
   toResponse: 0,
   wordsOf: 0,
