@@ -285,21 +285,6 @@ test.each([
   expect(await recalled(kept)).toContain(content);
 });
 
-test('after a turn with a small budget, the next prompt has its share of the newest messages again', async () => {
-  const { open, world } = longTalk({ budget: 8000 });
-  const newest = async (budget: number) =>
-    (await world.open({ context: undefined, budget, store }).buildMessages('And?')).report.tokens.tail;
-  const store = memoryStore({ talk: Array.from({ length: 900 }, (_, i) => remark(i)) });
-  const fresh = await newest(8000);
-
-  await world.open({ context: undefined, budget: 400, store }).send('And?');
-
-  expect(await newest(8000)).toBeGreaterThan(0.9 * fresh);
-  const all = (await world.open({ context: undefined, budget: 100_000, store }).buildMessages('And?')).report;
-  expect(all.dropped).toEqual([]);
-  expect((await open().buildMessages('And?')).report.tokens.tail).toBeGreaterThan(0);
-});
-
 test('takes a load without count for all messages, whatever their position says', async () => {
   const { kept, world } = longTalk();
   const { store } = partsOf(kept);
