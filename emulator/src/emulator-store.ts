@@ -1,78 +1,98 @@
 import type { Emulator } from './emulator.js';
-import type { MessageRecord, MessageRole } from './store/conversation-records.js';
+import type { MessageInput, MessageRecord, MessageRole, PinnedMemoryItem } from './store/conversation-records.js';
 
 /** A message as the SDK's conversations have it. */
 interface StoreMessage {
-  id?: string | undefined;
+  id: string;
   role: string;
   content: string;
   createdAt?: string | Date | undefined;
-  name?: string | undefined;
   excluded?: boolean | undefined;
-  stopped?: boolean | undefined;
-  replyTo?: string | undefined;
-  recalled?: readonly object[] | undefined;
 }
 
 /** A `store` for `createConversation` of the SDK. */
 export interface EmulatorStore {
   // biome-ignore lint/suspicious/noExplicitAny: the state belongs to the SDK, which checks it
-  load(conversationId: string): { messages: MessageRecord[]; state: any };
+  load(conversationId: string): { messages: MessageRecord[]; edits: number; state: any; revision: number };
   append(
     conversationId: string,
     messages: readonly StoreMessage[],
-    place: { after: string | undefined; newest: string | undefined },
-  ): string[];
-  saveState(conversationId: string, state: object): void;
+    place: { edits: number; newest?: string | null | undefined; after?: string | null | undefined },
+  ): number;
+  setExcluded(conversationId: string, messageId: string, excluded: 0 | 1): void;
+  saveState(conversationId: string, state: object, revision: number): void;
 }
 
 /**
  * Stores the turns of `createConversation` in the emulator's conversations, so that its compactions have them. Creates a
  * conversation that does not exist. The API has no such call: with the service, turns arrive there in another way.
  */
-export function emulatorStore(emulator: Pick<Emulator, 'conversations'>): EmulatorStore {
-  const { conversations } = emulator;
-  const states = new Map<string, object>();
-  const removed = new Set<string>();
-  /** Fields of messages that the service does not have. */
-  const fields = new Map<
-    string,
-    Pick<StoreMessage, 'name' | 'stopped' | 'replyTo' | 'recalled'> & { excluded?: true }
-  >();
+export function emulatorStore({ conversations }: Pick<Emulator, 'conversations'>): EmulatorStore {
+  const { sdk } = conversations;
+  const create = (id: string): void => {
+    if (conversations.state(id) === undefined) conversations.create({ id });
+  };
+  const editsOf = (id: string): number => conversations.state(id)?.cuts ?? 0;
+  const revisionOf = (id: string): number => sdk.states.get(id)?.revision ?? 0;
   const messagesOf = (id: string): MessageRecord[] =>
-    (conversations.get(id)?.messages ?? []).filter((message) => !removed.has(message.id));
+    conversations.messages(id).map((one) => ({ ...one, ...sdk.fields(id).get(one.id)?.fields }));
+  const mark = (id: string, messageId: string, excluded: boolean): void => {
+    const message = conversations.message(id, messageId);
+    if (message !== undefined) conversations.saveMessage(id, { ...message, excluded });
+  };
   return {
     load: (id) => {
-      if (conversations.get(id) === undefined) conversations.create({ id }); // before its context is read
-      return { messages: messagesOf(id).map((one) => ({ ...one, ...fields.get(one.id) })), state: states.get(id) };
+      create(id); // before its context is read
+      const [edits, revision, state] = [editsOf(id), revisionOf(id), sdk.states.get(id)?.state];
+      return structuredClone({ messages: messagesOf(id), edits, state, revision });
     },
-    append: (id, messages, { after, newest }) => {
-      if (conversations.get(id) === undefined) conversations.create({ id });
+    append: (id, given, { edits, newest, after }) => {
       const before = messagesOf(id);
-      const end = before.findLastIndex((message) => message.id === after) + 1;
-      if (before.at(-1)?.id !== newest || (after !== undefined && end === 0)) throw conflict();
-      const known = new Set(conversations.get(id)?.messages.map((message) => message.id));
-      const inputs = messages.map(({ id = '', role, content, createdAt }) => ({
-        id: known.has(id) ? undefined : id || undefined, // an edited message gets a new one
-        content,
-        role: role as MessageRole, // another role is an error of `append`
-        createdAt: createdAt === undefined ? undefined : new Date(createdAt).toISOString(),
-      }));
-      const ids = conversations.append(id, inputs).map((message) => message.id);
-      for (const [at, { name, excluded, stopped, replyTo, recalled }] of messages.entries())
-        fields.set(ids[at] ?? '', { name, stopped, replyTo, recalled, ...(excluded && { excluded }) });
-      for (const message of before.slice(end)) removed.add(message.id);
-      return ids;
+      const { pins = [] } = conversations.state(id) ?? {};
+      const isGone = after != null && conversations.message(id, after) === undefined;
+      const isNewer = newest !== undefined && newest !== (before.at(-1)?.id ?? null);
+      if (edits !== editsOf(id) || isGone || isNewer) throw conflict();
+      return conversations.together(() => {
+        create(id);
+        if (after !== undefined) conversations.cut(id, after);
+        const added = unknown(given, (messageId) => conversations.message(id, messageId) !== undefined);
+        conversations.append(id, added.map(inputOf));
+        const out = new Set([...before, ...added].filter(({ excluded }) => excluded).map((message) => message.id));
+        for (const { id: messageId, role: _, content: __, createdAt: ___, excluded: ____, ...fields } of added) {
+          if (Object.keys(fields).length > 0)
+            sdk.fields(id).set(messageId, { id: messageId, fields: structuredClone(fields) });
+          if (out.has(messageId)) mark(id, messageId, true);
+        }
+        const state = conversations.state(id);
+        const isStored = ({ messageId, content }: PinnedMemoryItem): boolean =>
+          conversations.message(id, messageId)?.content === content;
+        if (after !== undefined && state !== undefined) conversations.save({ ...state, pins: pins.filter(isStored) });
+        return added.length;
+      });
     },
-    saveState: (id, state) => {
-      states.set(id, structuredClone(state));
+    setExcluded: (id, messageId, excluded) => mark(id, messageId, excluded === 1),
+    saveState: (id, state, revision) => {
+      if (revision !== revisionOf(id)) throw conflict();
+      create(id);
+      sdk.states.set(id, { id, state: structuredClone(state), revision: revision + 1 });
     },
   };
 }
 
+/** Each message once of which the id is not known. */
+function unknown(messages: readonly StoreMessage[], isKnown: (id: string) => boolean): StoreMessage[] {
+  const first = new Map(messages.toReversed().map((message) => [message.id, message]));
+  return messages.filter((message) => first.get(message.id) === message && !isKnown(message.id));
+}
+
+function inputOf({ id, role, content, createdAt }: StoreMessage): MessageInput {
+  const time = createdAt === undefined ? undefined : new Date(createdAt).toISOString();
+  return { id, role: role as MessageRole, content, createdAt: time }; // another role is an error of `append`
+}
+
 /** The SDK knows a conflict by the name of its error, which this package does not import. */
 function conflict(): Error {
-  const error = new Error('Another turn of this conversation was stored since this one began.');
+  const error = new Error('The conversation has changed since this turn began.');
   error.name = 'ConversationConflictError';
   return error;
 }

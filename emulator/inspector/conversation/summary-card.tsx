@@ -97,7 +97,11 @@ function Entry({ line, source, onShow }: { line: Line; source: string | undefine
 }
 
 function describe({ cause, summarizer, previousTokens, compressedTokens, totalTokens }: SummaryVersion): string {
-  const how = cause === 'exclude' ? 'a message was excluded' : `${cause} compaction`;
+  const others: Partial<Record<typeof cause, string>> = {
+    exclude: 'a message was excluded',
+    cut: 'messages were deleted',
+  };
+  const how = others[cause] ?? `${cause} compaction`;
   const who = summarizer === 'upstream' ? ' by a model' : '';
   const share = totalTokens > 0 ? ` (${percent(compressedTokens / totalTokens)})` : '';
   return `${how}${who}, ${count(previousTokens)} to ${count(compressedTokens)} tokens${share}`;

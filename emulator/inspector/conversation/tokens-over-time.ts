@@ -11,7 +11,7 @@ export interface TokensOverTime {
 
 /**
  * Compactions are not stored with the message they followed. So each is placed where the messages add up to the tokens
- * it counted. Messages excluded since then make that place inexact.
+ * it counted. Messages excluded or deleted since then make that place inexact.
  */
 export function tokensOverTime({ messages, versions, metadata }: InspectedConversation): TokensOverTime {
   const all: Point[] = [[0, 0]];
@@ -34,7 +34,7 @@ export function tokensOverTime({ messages, versions, metadata }: InspectedConver
     goTo(message);
     context.push([message, previousTokens], [message, compressedTokens]);
     saved = (all[message]?.[1] ?? 0) - compressedTokens;
-    if (cause !== 'exclude') compactions.push({ at: message, name: `v${summary.version}` });
+    if (cause !== 'exclude' && cause !== 'cut') compactions.push({ at: message, name: `v${summary.version}` });
   }
   goTo(messages.length);
   context.push([messages.length, metadata.compressedTokens]);

@@ -59,7 +59,9 @@ export class ConversationContexts {
   readonly #extractions = new WeakMap<MessageRecord, Extraction>();
   readonly #slices = new Slices();
 
-  constructor(private readonly parts: ContextParts) {}
+  constructor(private readonly parts: ContextParts) {
+    parts.conversations.onCut = (id) => this.#withoutDeleted(id);
+  }
 
   summary(state: ConversationState): RollingSummary {
     return renderSummary(state.summary, state);
@@ -176,7 +178,7 @@ export class ConversationContexts {
       const isUpdated = this.#save(next, after, { cause: level, summarizer }, tokens);
       const { version } = this.#state(state.id);
       const facts = { at: lastCompactionAt, level, summarizer, version, ...counts, summaryUpdated: isUpdated };
-      this.parts.conversations.keepReceipt(state.id, { ...facts, ...account });
+      this.parts.conversations.history.keepReceipt(state.id, { ...facts, ...account });
       return isUpdated;
     });
     return { result: { success: true, ...counts, summaryUpdated }, summarizer };
@@ -247,6 +249,20 @@ export class ConversationContexts {
     return yield* resummarize(others, compactionState(state), language.countingTokens);
   }
 
+  /** Rewrites the summary, if something in it is from a message that was deleted. */
+  #withoutDeleted(conversationId: string): void {
+    const state = this.#state(conversationId);
+    const isDeleted = ({ messageId }: SummaryItem): boolean =>
+      this.parts.conversations.message(conversationId, messageId) === undefined;
+    if (!state.summary.some(isDeleted)) return;
+    const language = this.parts.language.load();
+    const messages = runSync(this.#readMessages(state, language));
+    const after = runSync(resummarize(messages, compactionState(state), language.countingTokens));
+    const previous = contextTokens(messages, state.summary);
+    const tokens = { previous, total: totalTokens(messages), now: contextTokens(messages, after.items) };
+    this.#save(state, after, { cause: 'cut', summarizer: 'extractive' }, tokens);
+  }
+
   /**
    * Saves the outcome. The version increases by one, but only if the summary changed as the API returns it: the same
    * sentence may come from another message now.
@@ -270,7 +286,7 @@ export class ConversationContexts {
     this.parts.conversations.together(() => {
       this.parts.conversations.save(next);
       if (!changed) return;
-      this.parts.conversations.keepVersion(state.id, {
+      this.parts.conversations.history.keepVersion(state.id, {
         summary: this.summary(next),
         ...by,
         totalTokens: tokens.total,

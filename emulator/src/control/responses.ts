@@ -89,7 +89,7 @@ export const receiptRecord = namedObject('CompactionReceipt', {
 });
 export const summaryVersion = z.object({
   summary: rollingSummary,
-  cause: z.enum([...COMPACTION_LEVELS, 'exclude']),
+  cause: z.enum([...COMPACTION_LEVELS, 'exclude', 'cut']),
   summarizer: z.enum(SUMMARIZERS),
   totalTokens: count,
   previousTokens: count,

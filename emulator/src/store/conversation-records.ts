@@ -78,6 +78,8 @@ export interface ConversationState {
   /** The tokens the last compaction allowed the summary. */
   summaryBudget: number;
   lastCompactionAt: string | null;
+  /** How often its newest messages were deleted. */
+  cuts?: number | undefined;
   /** Identifies the messages that a model summarized; undefined with the extractive engine. */
   summarySourceHash?: string | undefined;
 }
@@ -127,8 +129,8 @@ export const SUMMARIZERS = ['extractive', 'upstream'] as const;
 /** A version of a summary, and its token counts. */
 export interface SummaryVersion {
   summary: RollingSummary;
-  /** The reason for the new version: a compaction at a level, or an excluded message. */
-  cause: 'light' | 'deep' | 'aggressive' | 'exclude';
+  /** The reason for the new version: a compaction at a level, an excluded message, or deleted ones. */
+  cause: 'light' | 'deep' | 'aggressive' | 'exclude' | 'cut';
   /** What wrote it. */
   summarizer: SummarizerName;
   /** Tokens of all messages that are not excluded. */

@@ -1,16 +1,20 @@
 import { runSync, type Sliced } from '../base/slices.js';
-import {
-  type CompactionReceipt,
-  type ConversationInput,
-  type ConversationRecord,
-  type ConversationState,
-  MESSAGE_ROLES,
-  type MessageInput,
-  type MessageRecord,
-  type SummaryVersion,
+import type {
+  CompactionReceipt,
+  ConversationInput,
+  ConversationRecord,
+  ConversationState,
+  MessageInput,
+  MessageRecord,
+  SummaryVersion,
 } from './conversation-records.js';
+import { newState, stateAfterCut } from './conversation-states.js';
+import { newMessages } from './new-messages.js';
+import { Quotes } from './quotes.js';
 import type { IdSource } from './random.js';
+import { SdkRecords } from './sdk-records.js';
 import { type Collection, checkedId, type Storage } from './storage.js';
+import { SummaryHistory } from './summary-history.js';
 import type { Workspaces } from './workspaces.js';
 
 /** Conversations and their messages. */
@@ -23,12 +27,19 @@ export class Conversations {
   readonly #defaultUser: () => string;
   /** Conversations that are being created. */
   readonly #begun = new Set<string>();
-  /** The conversations that have a message with this content; undefined until it is needed. */
-  #byContent: Map<string, Set<string>> | undefined;
+  readonly #quotes = new Quotes(() => this.#contents());
+  /** @internal Versions and receipts. */
+  readonly history: SummaryHistory;
+  /** @internal */
+  readonly sdk: SdkRecords;
+  /** @internal Rewrites the summary after a cut, in its transaction. */
+  onCut: ((id: string) => void) | undefined;
 
   constructor(storage: Storage, ids: IdSource, now: () => number, workspaces: Workspaces, defaultUser: () => string) {
     this.#states = storage.collection('conversations');
     this.#storage = storage;
+    this.history = new SummaryHistory(storage);
+    this.sdk = new SdkRecords(storage);
     this.#ids = ids;
     this.#now = now;
     this.#workspaces = workspaces;
@@ -53,25 +64,12 @@ export class Conversations {
     this.#begun.add(id);
     try {
       // Left over if the emulator was killed while it created a conversation with this id.
-      for (const { id: messageId } of this.messages(id)) this.#messages(id).delete(messageId);
+      for (const { id: messageId } of this.messages(id)) this.#remove(id, messageId);
       const createdAt = new Date(this.#now()).toISOString();
       const ownerId = checkedId('user', input.ownerId ?? this.#defaultUser());
       const messages = yield* this.#adding(id, input.messages ?? []);
-      this.#states.set(id, {
-        id,
-        ownerId,
-        workspaceId: input.workspaceId,
-        createdAt,
-        stylePreferences: structuredClone(input.stylePreferences ?? {}),
-        pins: [],
-        summary: [],
-        version: 0,
-        lastUpdated: createdAt,
-        folded: 0,
-        leftOut: [],
-        summaryBudget: 0,
-        lastCompactionAt: null,
-      });
+      const stylePreferences = structuredClone(input.stylePreferences ?? {});
+      this.save(newState({ id, ownerId, workspaceId: input.workspaceId, createdAt, stylePreferences }));
       return { ...this.#head(id), messages };
     } finally {
       this.#begun.delete(id);
@@ -89,13 +87,33 @@ export class Conversations {
     return yield* this.#adding(conversationId, messages);
   }
 
+  /**
+   * Deletes the messages after this one, or all with `null`, with their pins and what the summary took from them. Returns how
+   * many it deleted.
+   */
+  cut(id: string, messageId: string | null): number {
+    const state = this.#states.get(id);
+    if (state === undefined) throw new RangeError(`there is no conversation ${id}`);
+    const messages = this.messages(id);
+    const end = messageId === null ? 0 : messages.findIndex((message) => message.id === messageId) + 1;
+    if (messageId !== null && end === 0) throw new RangeError(`there is no message ${messageId}`);
+    const deleted = messages.slice(end);
+    this.#storage.transaction(() => {
+      for (const message of deleted) this.#remove(id, message.id);
+      this.save(stateAfterCut(state, messages.slice(0, end)));
+      this.onCut?.(id);
+    });
+    this.reload();
+    return deleted.length;
+  }
+
   /** Deletes a conversation with its messages and summaries. Returns false if there is no such conversation. */
   delete(id: string): boolean {
     if (this.#states.get(id) === undefined) return false;
     this.#storage.transaction(() => {
-      for (const { id: messageId } of this.messages(id)) this.#messages(id).delete(messageId);
-      for (const { summary } of [...this.#versions(id).values()]) this.#versions(id).delete(String(summary.version));
-      for (const { number } of this.receipts(id)) this.#receipts(id).delete(String(number));
+      for (const { id: messageId } of this.messages(id)) this.#remove(id, messageId);
+      this.history.delete(id);
+      this.sdk.states.delete(id);
       this.#states.delete(id);
     });
     this.reload();
@@ -107,39 +125,18 @@ export class Conversations {
     return this.#states.get(id) === undefined ? undefined : this.#record(id);
   }
 
-  /**
-   * @internal The conversation that a prompt belongs to: that of its newest message which only one conversation has, word
-   * for word.
-   */
+  /** @internal The conversation that a prompt belongs to. */
   quotedIn(messages: readonly { role: string; content: string }[]): string | undefined {
-    const byContent = this.#contents();
-    for (const { role, content } of [...messages].reverse()) {
-      if (role === 'system' || content === '') continue;
-      const holders = byContent.get(content);
-      if (holders === undefined) continue;
-      const [id] = holders;
-      if (holders.size === 1 && id !== undefined && this.#states.get(id) !== undefined) return id;
-    }
-    return undefined;
+    return this.#quotes.find(messages, (id) => this.#states.get(id) !== undefined);
   }
 
   /** @internal Drops what is cached from the previous records. */
   reload(): void {
-    this.#byContent = undefined;
+    this.#quotes.clear();
   }
 
-  #contents(): Map<string, Set<string>> {
-    if (this.#byContent === undefined) {
-      this.#byContent = new Map();
-      for (const { id } of this.states()) for (const { content } of this.messages(id)) this.#holds(id, content);
-    }
-    return this.#byContent;
-  }
-
-  #holds(id: string, content: string): void {
-    const holders = this.#byContent?.get(content);
-    if (holders === undefined) this.#byContent?.set(content, new Set([id]));
-    else holders.add(id);
+  *#contents(): Iterable<readonly [string, string]> {
+    for (const { id } of this.states()) for (const { content } of this.messages(id)) yield [id, content];
   }
 
   /** All conversations with their messages, oldest first. */
@@ -169,8 +166,8 @@ export class Conversations {
 
   /** @internal */
   firstMessage(id: string): MessageRecord | undefined {
-    for (const message of this.#messages(id).values()) return message;
-    return undefined;
+    const [first] = this.#messages(id).values();
+    return first;
   }
 
   /** @internal */
@@ -195,43 +192,17 @@ export class Conversations {
 
   /** The last 100 versions of the summary, oldest first, including the current one. */
   summaryVersions(id: string): SummaryVersion[] {
-    return structuredClone([...this.#versions(id).values()]);
-  }
-
-  /** @internal The current version of the summary, not copied. */
-  lastVersion(id: string): SummaryVersion | undefined {
-    let last: SummaryVersion | undefined;
-    for (const version of this.#versions(id).values()) last = version;
-    return last;
-  }
-
-  /** @internal */
-  keepVersion(id: string, version: SummaryVersion): void {
-    const versions = this.#versions(id);
-    versions.set(String(version.summary.version), version);
-    versions.delete(String(version.summary.version - MOST_VERSIONS));
+    return structuredClone(this.history.versions(id));
   }
 
   /** The receipts of the last 100 compactions, oldest first. */
   receipts(id: string): CompactionReceipt[] {
-    return structuredClone([...this.#receipts(id).values()]);
+    return structuredClone(this.history.receipts(id));
   }
 
-  /** @internal Numbers a receipt and keeps it. */
-  keepReceipt(id: string, receipt: Omit<CompactionReceipt, 'number'>): void {
-    const receipts = this.#receipts(id);
-    let number = 1;
-    for (const last of receipts.values()) number = last.number + 1;
-    receipts.set(String(number), { number, ...receipt });
-    receipts.delete(String(number - MOST_VERSIONS));
-  }
-
-  #receipts(id: string): Collection<CompactionReceipt> {
-    return this.#storage.collection(`receipts/${id}`);
-  }
-
-  #versions(id: string): Collection<SummaryVersion> {
-    return this.#storage.collection(`summaries/${id}`);
+  #remove(id: string, messageId: string): void {
+    this.#messages(id).delete(messageId);
+    this.sdk.fields(id).delete(messageId);
   }
 
   #messages(id: string): Collection<MessageRecord> {
@@ -240,15 +211,15 @@ export class Conversations {
 
   /** Stores messages in several transactions, and takes back what it has stored if one fails. */
   *#adding(id: string, inputs: readonly MessageInput[]): Sliced<MessageRecord[]> {
-    const messages = yield* this.#newMessages(id, inputs);
     const collection = this.#messages(id);
+    const messages = yield* newMessages(inputs, collection, this.#ids, this.#now());
     let stored = 0;
     const storeNext = (): void => {
       const next = messages.slice(stored, stored + AT_ONCE);
       for (const message of next) {
         if (collection.get(message.id) !== undefined) throw new RangeError(`message ${message.id} already exists`);
         collection.set(message.id, message);
-        if (this.#byContent !== undefined) this.#holds(id, message.content);
+        this.#quotes.add(id, message.content);
       }
       stored += next.length;
     };
@@ -264,27 +235,6 @@ export class Conversations {
     return messages;
   }
 
-  *#newMessages(conversationId: string, inputs: readonly MessageInput[]): Sliced<MessageRecord[]> {
-    const existing = this.#messages(conversationId);
-    const seen = new Set<string>();
-    const ids = this.#ids.series('msg');
-    const now = new Date(this.#now()).toISOString();
-    const messages: MessageRecord[] = [];
-    for (const input of inputs) {
-      yield;
-      if (!MESSAGE_ROLES.includes(input.role)) throw new RangeError(`not a message role: ${String(input.role)}`);
-      if (typeof input.content !== 'string') throw new RangeError('the content of a message must be a string');
-      const id = checkedId('message', input.id ?? ids.next());
-      if (seen.has(id) || existing.get(id) !== undefined) throw new RangeError(`message ${id} already exists`);
-      seen.add(id);
-      const createdAt = input.createdAt ?? now;
-      if (Number.isNaN(Date.parse(createdAt))) throw new RangeError(`not a timestamp: ${createdAt}`);
-      messages.push({ id, role: input.role, content: input.content, createdAt, excluded: false });
-    }
-    if (inputs.some(({ id }) => id === undefined)) ids.save();
-    return messages;
-  }
-
   #record(id: string): ConversationRecord {
     return { ...this.#head(id), messages: structuredClone(this.messages(id)) };
   }
@@ -297,6 +247,5 @@ export class Conversations {
   }
 }
 
-const MOST_VERSIONS = 100;
 /** Messages that are stored in one transaction. */
 const AT_ONCE = 100;

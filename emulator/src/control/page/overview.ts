@@ -100,7 +100,7 @@ export function overviewOf(
 
 /** @internal A conversation as lists show it. */
 export function listed(stores: Stores, { id, version, workspaceId }: ConversationState): ListedConversation {
-  const last = stores.conversations.lastVersion(id);
+  const last = stores.conversations.history.lastVersion(id);
   return {
     id,
     title: titleOf(stores, id),

@@ -35,6 +35,9 @@ const conversation = z.object({
   summaryItems: z.array(z.object({ section: z.enum(SECTIONS), text: z.string(), messageId: id, tokens })),
   summaryVersions: z.array(summaryVersion),
   receipts: z.optional(z.array(receiptRecord)),
+  cuts: z.optional(count),
+  sdkFields: z.optional(z.array(z.object({ id, fields: z.record(z.string(), z.unknown()) }))),
+  sdkState: z.optional(z.object({ id, state: z.looseObject({}), revision: count })),
 });
 const answer = z.object({
   status: z.int().check(z.gte(200), z.lte(599)),

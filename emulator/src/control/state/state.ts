@@ -17,6 +17,7 @@ import type { Integration, IntegrationExecution } from '../../store/integrations
 import type { OwnedMemoryItem, UserMemoryItem } from '../../store/memory.js';
 import type { Preset } from '../../store/presets.js';
 import type { SavedSequence } from '../../store/random.js';
+import type { SdkFields, SdkState } from '../../store/sdk-records.js';
 import type { SessionRecord } from '../../store/sessions.js';
 import { checkedId, type Storage } from '../../store/storage.js';
 import { dropCaches, type SeedRecord, type Stores } from '../../store/stores.js';
@@ -34,6 +35,9 @@ export interface ConversationInState extends Omit<ConversationState, 'pins' | 's
   summaryVersions: SummaryVersion[];
   /** The receipts of the last compactions. */
   receipts?: CompactionReceipt[] | undefined;
+  /** What `emulatorStore` stores besides the messages. */
+  sdkFields?: SdkFields[] | undefined;
+  sdkState?: SdkState | undefined;
 }
 
 /** All data that an emulator has stored, as plain JSON. Contains keys and tokens only as hashes. */
@@ -106,6 +110,8 @@ function exportState(storage: Storage): EmulatorState {
       summaryItems: summary,
       summaryVersions: all<SummaryVersion>(`summaries/${state.id}`),
       receipts: all<CompactionReceipt>(`receipts/${state.id}`),
+      sdkFields: all<SdkFields>(`sdk-fields/${state.id}`),
+      sdkState: storage.collection<SdkState>('sdk-states').get(state.id),
     })),
     memory: all<OwnedMemoryItem>('memory').map(({ ownerId, item }) => ({ ...item, ownerId })),
     models: all<EmulatorModel>('models'),
@@ -146,6 +152,8 @@ export function importState(storage: Storage, given: EmulatorState): void {
         summaryItems,
         summaryVersions,
         receipts,
+        sdkFields,
+        sdkState,
         ...rest
       } = conversation;
       const kept: ConversationState = { ...rest, pins: pinnedMemory, summary: summaryItems };
@@ -153,6 +161,8 @@ export function importState(storage: Storage, given: EmulatorState): void {
       put(`messages/${kept.id}`, messages, ({ id }) => id);
       put(`summaries/${kept.id}`, summaryVersions, ({ summary }) => String(summary.version));
       put(`receipts/${kept.id}`, receipts ?? [], ({ number }) => String(number));
+      put(`sdk-fields/${kept.id}`, sdkFields ?? [], ({ id }) => id);
+      put('sdk-states', sdkState === undefined ? [] : [sdkState], ({ id }) => id);
     }
     put(
       'memory',
