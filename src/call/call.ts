@@ -1,4 +1,5 @@
 import { ignoreErrors } from '../base/ignore-errors.js';
+import type { ReadMemo, ServiceTimes } from '../base/read-memo.js';
 import type { Attempt, RateLimit } from '../base/response-info.js';
 import type { Runtime } from '../base/runtime.js';
 import type { Area } from '../errors/api.js';
@@ -39,6 +40,11 @@ export interface ClientState {
   readonly listeners: Set<Listener>;
   /** The last known limit of each bucket. */
   readonly rateLimits: Map<string, RateLimit>;
+  readonly times: ServiceTimes;
+  /** The reads of conversations. Set by the first of them. */
+  reads?: ReadMemo | undefined;
+  /** Whether the client was made by `forUser`. */
+  readonly isOfUser?: true;
 }
 
 /** One call in flight. Constant, except for the last four fields, which change with each attempt. */
@@ -49,6 +55,8 @@ export interface Call {
   readonly bucket: string;
   /** The method and the path as documented. */
   readonly route: string;
+  /** The conversation that it is about. */
+  readonly conversationId: string | undefined;
   /** With it a retry says, in the header `x-call-attempt`, which call it belongs to. Undefined in browsers. */
   readonly id: string | undefined;
   readonly timeouts: CallTimeouts;

@@ -79,7 +79,7 @@ export class ServiceClient<Options extends ClientOptions> extends Resource {
   }
 
   /** @internal A method, because `inspect` with `getters: true` prints what getters return, such as a key. */
-  protected ownParts(): { options: Options; shared: ClientState } {
+  ownParts(): { options: Options; shared: ClientState } {
     return { options: this.#options, shared: this.#shared };
   }
 
@@ -94,11 +94,6 @@ export class ServiceClient<Options extends ClientOptions> extends Resource {
   /** @internal The longest wait for a rate limit, in milliseconds, for the AI SDK, which retries calls itself. */
   get maxRetryAfter(): number {
     return this.#options.maxRetryAfter ?? DEFAULTS.maxRetryAfter;
-  }
-
-  /** @internal The clock, for conversations. */
-  get runtime(): Runtime {
-    return this.#shared.runtime;
   }
 
   /**
@@ -208,6 +203,7 @@ function createShared(options: ClientOptions, runtime: Runtime): ClientState {
     live: new LiveCalls(),
     listeners: new Set(),
     rateLimits: new Map(),
+    times: { changes: new Map() },
   };
 }
 

@@ -2,6 +2,7 @@ import { environmentListener } from '#platform';
 import { type APIPromise, apiPromise } from '../base/api-promise.js';
 import { ignoreErrors } from '../base/ignore-errors.js';
 import { ownProperties } from '../base/objects.js';
+import { setTime } from '../base/read-memo.js';
 import type { WithResponse } from '../base/response-info.js';
 import type { Runtime } from '../base/runtime.js';
 import { APIError } from '../errors/api.js';
@@ -139,6 +140,7 @@ export class Transport {
       options,
       bucket,
       route,
+      conversationId: endpoint.ids?.conversationId,
       id: shared.tag && `${shared.tag}-${live.count}`,
       timeouts: new CallTimeouts(runtime, live, options.signal, idle, options.deadline ?? own.deadline),
       timeout: options.timeout ?? own.timeout ?? endpoint.timeout ?? DEFAULTS.timeout,
@@ -186,8 +188,10 @@ export class Transport {
     }
   }
 
-  #end({ reporter, request, timeouts }: Call, ending: Ending): void {
-    reporter?.done(ending, this.#client.shared.runtime.now());
+  #end({ reporter, request, timeouts, conversationId = '' }: Call, ending: Ending): void {
+    const { times, runtime } = this.#client.shared;
+    if (request.method !== 'GET') setTime(times.changes, conversationId, runtime.wallClock()); // a request that failed may have changed it, too
+    reporter?.done(ending, runtime.now());
     request.upload?.cancel(); // even if it was never started
     timeouts.end();
   }

@@ -333,5 +333,7 @@ function stateForUser(state: ClientState): ClientState {
     limiter: isOurs ? new MemoryRateLimiter(runtime) : limiter,
     retryBudget: new RetryBudget(),
     rateLimits: new Map(),
+    reads: undefined,
+    isOfUser: true,
   };
 }
