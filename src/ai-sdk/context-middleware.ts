@@ -1,7 +1,8 @@
 import { speakerOf } from '../base/speaker.js';
 import { streamOf } from '../base/stream-of.js';
 import { toWellFormed } from '../base/unicode.js';
-import type { BuiltPrompt, Conversation, ConversationMessage, SentPrompt } from '../conversation/index.js';
+import type { Conversation, ConversationMessage, PreparedTurn } from '../conversation/index.js';
+import type { CompletionUsage } from '../index.js';
 import type { PromptMessage, PromptPart } from './specification.js';
 
 /** The used part of a call, the same in every version of the AI SDK. */
@@ -33,7 +34,7 @@ const LEFT_OUT = { type: 'text', value: '[This result was left out, because the 
  * the input: `wrapLanguageModel({ model, middleware: contextMiddleware(conversation) })`.
  *
  * Pass all messages that your app has. The newest are sent unchanged. Older ones are searched for the words of the user's
- * last message, and the matches are added right before it. The context comes right after the instructions. To let the search
+ * last message, and the matches are added right before it. System messages come first, and then the context. To let the search
  * and the model know dates and names, set `providerOptions: { contextGateway: { createdAt, name } }` on each message. After
  * each reply, the conversation is compacted in the background if due. The messages are not stored.
  *
@@ -43,57 +44,64 @@ const LEFT_OUT = { type: 'text', value: '[This result was left out, because the 
  * const model = wrapLanguageModel({ model: svc('atlas-small'), middleware: contextMiddleware(conversation) });
  * ```
  */
-export function contextMiddleware(
-  conversation: Pick<Conversation, 'buildMessages' | 'compactWhenDue'>,
-): ContextMiddleware {
+export function contextMiddleware(conversation: Pick<Conversation, 'prepare'>): ContextMiddleware {
+  /** By what was sent, because `params` may be copied. */
+  const turns = new WeakMap<object, PreparedTurn>();
+  const finish = (params: Params | undefined, result: object | undefined): void => {
+    const usage = usageOf(params, result);
+    void turns
+      .get(params?.prompt ?? {})
+      ?.finish({ content: '', usage })
+      .catch(() => {}); // of which onError is told
+  };
   return {
     specificationVersion: 'v3',
 
     async transformParams({ params }) {
-      const { prompt, abortSignal: signal, maxOutputTokens: max_tokens } = params;
-      const first = prompt.findIndex(({ role }) => role !== 'system');
-      const last = prompt.findLastIndex(({ role }) => role === 'user');
+      const { prompt: given, abortSignal: signal, maxOutputTokens: max_tokens } = params;
+      const system = given.filter(({ role }) => role === 'system');
+      const messages = given.filter(({ role }) => role !== 'system');
+      const last = messages.findLastIndex(({ role }) => role === 'user');
       if (last < 0) return params;
-      const instructions = prompt.slice(0, first).map(textOf).join('\n\n');
-      const messages = prompt.slice(first, last).map(asMessage);
+      const instructions = system.map(textOf).join('\n\n');
+      const history = messages.slice(0, last).map(asMessage);
       // With tools, other messages follow the user's last one. They belong to the input.
-      let input = prompt.slice(last);
-      const build = async (): Promise<BuiltPrompt> => {
+      let input = messages.slice(last);
+      const prepare = async (): Promise<PreparedTurn> => {
         try {
-          const options = { messages, instructions, signal, max_tokens };
-          return await conversation.buildMessages(input.map(asMessage), options);
+          return await conversation.prepare(input.map(asMessage), { history, instructions, signal, max_tokens });
         } catch (error) {
           // By its name: the class would bring the code of conversations to a page that has only the provider.
           const isTooLong = Object(error).name === 'ContextBudgetError';
           const shorter = isTooLong ? withoutOldestResult(input) : undefined;
           if (shorter === undefined) throw error;
           input = shorter;
-          return build();
+          return prepare();
         }
       };
-      const { messages: sent, context, recalled, start } = await build();
+      const turn = await prepare();
+      const { messages: sent, context, recalled, start } = turn;
       const newest = sent.slice(context ? 1 : 0, sent.length - input.length - (recalled ? 1 : 0));
-      return {
-        ...params,
-        prompt: [
-          ...prompt.slice(0, first),
-          ...asPrompt(context?.content),
-          ...asInPrompt(prompt.slice(first + start, last), newest),
-          ...asPrompt(recalled?.content),
-          ...input.map(withSpeaker),
-        ],
-      };
+      const prompt = [
+        ...system,
+        ...asPrompt(context?.content),
+        ...asInPrompt(messages.slice(start, last), newest),
+        ...asPrompt(recalled?.content),
+        ...input.map(withSpeaker),
+      ];
+      turns.set(prompt, turn);
+      return { ...params, prompt };
     },
 
     async wrapGenerate({ doGenerate, params }) {
       const result = await doGenerate();
-      conversation.compactWhenDue(sentPrompt(params, result));
+      finish(params, result);
       return result;
     },
 
     async wrapStream({ doStream, params }) {
       const result = await doStream();
-      const stream = watched(result.stream, (finish) => conversation.compactWhenDue(sentPrompt(params, finish)));
+      const stream = watched(result.stream, (end) => finish(params, end));
       return { ...result, stream };
     },
   };
@@ -185,16 +193,16 @@ function asPrompt(text: string | undefined): PromptMessage[] {
 }
 
 /**
- * What was sent and its tokens, from a response or the last part of a stream. `undefined` if no tokens were reported, or
- * if they are also those of tools and files, whose length as text says nothing of them.
+ * The tokens of a response, or of the last part of a stream. `undefined` if none were reported, or if they are also those of tools
+ * and files, whose length as text says nothing of them.
  */
-function sentPrompt(params: Params | undefined, reported: object | undefined): SentPrompt | undefined {
+function usageOf(params: Params | undefined, reported: object | undefined): CompletionUsage | undefined {
   const { inputTokens } = Object((reported as { usage?: unknown } | undefined)?.usage) as { inputTokens?: unknown };
   // A number in `ai` 5.
   const total: unknown = typeof inputTokens === 'number' ? inputTokens : Object(inputTokens).total;
   if (params === undefined || typeof total !== 'number' || (params.tools?.length ?? 0) > 0) return undefined;
   if (!params.prompt.every(isText)) return undefined;
-  return { messages: params.prompt.map((message) => ({ content: textOf(message) })), prompt_tokens: total };
+  return { prompt_tokens: total, completion_tokens: 0, total_tokens: total };
 }
 
 /**

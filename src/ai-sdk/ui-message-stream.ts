@@ -1,5 +1,6 @@
+import { shownSources } from '../base/shown-sources.js';
 import { streamOf } from '../base/stream-of.js';
-import type { ChatTurn, FoundMessage, ReplyStream } from '../conversation/index.js';
+import type { FoundMessage, PageTurn, ReplyStream } from '../conversation/index.js';
 import { APIAbortError, toErrorData } from '../index.js';
 
 /** A chunk of a message for `useChat`. The same in `ai` 5, 6 and 7. */
@@ -14,7 +15,7 @@ export type UIMessageChunk =
   | { type: 'finish'; messageMetadata?: TurnMetadata };
 
 /** The metadata of a message: the turn without its text. */
-export type TurnMetadata = Omit<ChatTurn, 'completion' | 'text'>;
+export type TurnMetadata = Omit<PageTurn, 'text'>;
 
 /** Options of `toUIMessageStream`. */
 export interface UIMessageStreamOptions {
@@ -27,8 +28,8 @@ const TEXT = { id: '0' };
 
 /**
  * Streams a reply to `useChat`: `createUIMessageStreamResponse({ stream: toUIMessageStream(conversation.stream(input)) })`.
- * The message has the reply's id. The recalled messages are a data part, `data-recalled`. The metadata of the message is the
- * turn: messages with ids, usage, report. If the page is closed, the reply is stopped, and its text so far is stored; with
+ * The message has the reply's id. The best ten messages that were recalled are a data part, `data-recalled`. The metadata of
+ * the message is the turn: messages with ids, usage, model, finish reason, report. If the page is closed, the reply is stopped, and its text so far is stored; with
  * the option `background`, it continues.
  */
 export function toUIMessageStream(
@@ -50,7 +51,7 @@ async function* chunksOf(
     for (let step = await texts.next(); !step.done; step = await texts.next()) {
       if (!hasText) {
         yield { type: 'start', messageId: reply.id }; // not before: with an id, the page shows a message
-        const { recalled = [] } = reply.report ?? {};
+        const recalled = shownSources(reply.report?.recalled ?? []);
         if (recalled.length > 0) yield { type: 'data-recalled', data: recalled };
         yield { type: 'text-start', ...TEXT };
       }
@@ -68,6 +69,7 @@ async function* chunksOf(
   if (APIAbortError.is(failure?.error)) yield { type: 'abort' };
   else if (failure !== undefined) yield { type: 'error', errorText: onError(failure.error) };
   if (turn === undefined) return;
-  const { completion: _, text: __, ...messageMetadata } = turn;
-  yield { type: 'finish', messageMetadata };
+  const { completion: _, text: __, report, ...rest } = turn;
+  const { recalled: ___, ...shown } = report;
+  yield { type: 'finish', messageMetadata: { ...rest, report: shown } };
 }

@@ -23,13 +23,17 @@ const maxRetries = /* @__PURE__ */ option(
   (value) => isTokens(value) && (value as number) <= 5,
   'must be a whole number from 0 to 5',
 );
+const newest = /* @__PURE__ */ option(
+  (value) => value === null || isText(value),
+  'must be the id of a message, or null',
+);
 
 const turnOptionsSchema = /* @__PURE__ */ z.strictObject({
   signal,
   timeout: timeOption,
   deadline: timeOption,
   background: booleanOption,
-  newest: /* @__PURE__ */ option((value) => value === null || isText(value), 'must be the id of a message, or null'),
+  newest,
   temperature: /* @__PURE__ */ option(isTemperature, 'must be a number from 0 to 2'),
   max_tokens,
   maxRetries,
@@ -38,14 +42,16 @@ const turnOptionsSchema = /* @__PURE__ */ z.strictObject({
   idempotencyKey: /* @__PURE__ */ option(isKey, 'must be a non-empty string'),
 });
 
-export const buildOptionsSchema = /* @__PURE__ */ z.strictObject({
+export const prepareOptionsSchema = /* @__PURE__ */ z.strictObject({
   signal,
   timeout: timeOption,
   deadline: timeOption,
   maxRetries,
   max_tokens: tokens,
-  messages: /* @__PURE__ */ option(Array.isArray, 'must be an array of { role, content }'),
+  newest,
   instructions: text,
+  edit: text,
+  history: /* @__PURE__ */ option(Array.isArray, 'must be an array of { role, content }'),
 });
 
 export const searchOptionsSchema = /* @__PURE__ */ z.strictObject({
@@ -53,11 +59,14 @@ export const searchOptionsSchema = /* @__PURE__ */ z.strictObject({
   limit: /* @__PURE__ */ option(isTokens, 'must be a whole number of messages'),
 });
 
+export const messagesOptionsSchema = /* @__PURE__ */ z.strictObject({
+  signal,
+  before: text,
+  limit: /* @__PURE__ */ option((value) => isTokens(value) && value !== 0, 'must be a whole number, at least 1'),
+});
+
 /** What stops any call. */
 export const stopSchema = /* @__PURE__ */ z.object({ signal, timeout: timeOption, deadline: timeOption });
-
-/** The options of methods that take nothing else. */
-export const signalOptionsSchema = /* @__PURE__ */ z.strictObject({ signal });
 
 /** @throws {RequestValidationError} that names each bad option of a call, and says what it must be */
 export function checkCallOptions(options: object, schema: AnySchema): void {

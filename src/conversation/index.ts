@@ -13,18 +13,19 @@ export type {
   LostEntry,
   Match,
   MessageSource,
+  PageTurn,
   PromptMessage,
   PromptReport,
-  RecordedReply,
   ReplyStream,
-  SentPrompt,
   StoredMessage,
   SummaryDiff,
   SummaryEntry,
 } from './model.js';
 export type {
-  BuildOptions,
   ConversationOptions,
+  ExcludeOptions,
+  MessagesOptions,
+  PrepareOptions,
   SearchOptions,
   TurnInput,
   TurnOptions,
@@ -41,10 +42,10 @@ export {
   ConversationStoreError,
   memoryStore,
   type StoredConversation,
-  type StoredIds,
   type StoredRow,
   type WantedMessages,
 } from './store.js';
 export { type Conversation, createConversation } from './turn/conversation.js';
+export type { FinishedReply, PreparedTurn } from './turn/prepared.js';
 export { readTurn } from './turn/read-turn.js';
 export { type TurnEvent, toResponse } from './turn/respond.js';

@@ -49,14 +49,35 @@ export function asSent({ role, name, content }: ConversationMessage): SentMessag
 
 /** Copies an input, so that later changes by the caller change nothing. @throws {RequestValidationError} */
 export function messagesOf(input: string | readonly ConversationMessage[]): ConversationMessage[] {
-  const messages = typeof input === 'string' ? [{ role: 'user', content: input }] : input;
-  checkInput(messages);
+  const given = typeof input === 'string' ? [{ role: 'user', content: input }] : input;
+  checkInput(given);
+  const messages = cleaned([...given]);
   if (messages.length === 0 || messages.some(({ content }) => content.trim() === ''))
     throw badInput('input', 'must not be empty');
-  if (messages.some(({ id }) => id === '')) throw badInput('input.id', 'must not be empty');
   const ids = messages.flatMap(({ id }) => id ?? []);
+  if (!ids.every((id) => ID.test(id))) throw badInput('input.id', 'must be 1 to 128 printable ASCII characters');
   if (new Set(ids).size < ids.length) throw badInput('input.id', 'must not be that of another message of the input');
-  return messages.map((message) => ({ ...message, content: wellFormed(message.content) }));
+  if (ids.length > 0 && ids.length < messages.length)
+    throw badInput('input', 'must have an id for each message, or none');
+  return messages;
+}
+
+const ID = /^[ -~]{1,128}$/;
+/** What no database takes in a text, and what UTF-8 cannot write. */
+const UNSTORABLE = /[\0\ud800-\udfff]/gu;
+
+/** A copy of JSON whose texts can be stored anywhere: without U+0000, and without surrogates that stand alone. */
+export function cleaned<T>(value: T): T {
+  // Every branch returns what it was given, with other texts in it.
+  if (typeof value === 'string') return value.replace(UNSTORABLE, '') as T;
+  if (Array.isArray(value)) return value.map(cleaned) as T;
+  if (!isPlain(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, cleaned(one)])) as T;
+}
+
+function isPlain(value: unknown): value is object {
+  const prototype: unknown = typeof value === 'object' && value !== null ? Object.getPrototypeOf(value) : undefined;
+  return prototype === Object.prototype || prototype === null;
 }
 
 /** @throws {RequestValidationError} that names the message and its field */

@@ -32,6 +32,12 @@ export interface ConversationMessage extends ChatMessage {
    * See `sources`.
    */
   recalled?: readonly MessageSource[] | undefined;
+  /** Of a reply: why the model ended it, such as `length`. Set when a turn is stored, as are the next two. */
+  finish_reason?: string | undefined;
+  /** Of a reply: the model that the service reported. */
+  model?: string | undefined;
+  /** Of a reply: the tokens that the service reported. */
+  usage?: CompletionUsage | undefined;
 }
 
 /** What a stored reply keeps of a message that its prompt repeated, or of a lost statement. */
@@ -212,24 +218,20 @@ export interface ChatTurn {
   usage: CompletionUsage;
   /** Whether `usage` is an estimate, because the service sent none. */
   usageEstimated: boolean;
-  /** The messages of the turn as they were stored, with their ids. */
+  /** Why the model ended the reply, such as `stop`, or `length` if `max_tokens` cut it off. */
+  finish_reason?: string | undefined;
+  /** The model that the service reported. */
+  model?: string | undefined;
+  /** The messages of the turn that are stored, with their ids. */
   messages: readonly StoredMessage[];
   /** The completion. `undefined` if the turn was stopped. */
   completion?: StreamedChatCompletion | undefined;
   report: PromptReport;
 }
 
-/** A reply that was made with another client. */
-export interface RecordedReply {
-  text: string;
-  /** Whether it was stopped or cut off. */
-  stopped?: boolean | undefined;
-  /**
-   * The id with which it is stored, and by which it is known if it is recorded again. Leave it out if your database makes the ids:
-   * it is then known by its text.
-   * @default a new one
-   */
-  id?: string | undefined;
+/** A turn as a page gets it. Its `messages` name what was recalled. */
+export interface PageTurn extends Omit<ChatTurn, 'completion' | 'report'> {
+  report: Omit<PromptReport, 'recalled'>;
 }
 
 /**
@@ -238,7 +240,7 @@ export interface RecordedReply {
  * `background`, it continues.
  */
 export interface ReplyStream extends AsyncIterable<string> {
-  /** The id with which the reply is stored, unless the store's `append` returns another, or another turn has asked the same. */
+  /** The id with which the reply is stored, unless another turn has asked the same. */
   readonly id: string;
   /** The text so far. */
   readonly text: string;
@@ -272,17 +274,17 @@ export interface SummaryDiff {
 export interface CompactionReport {
   /**
    * How many messages are left only in the app's history: not pinned, not among the newest that the service keeps, and not
-   * quoted in the summary. `undefined` if the context could not be read.
+   * quoted in the summary. `undefined` if the context could not be read after it.
    */
   onlyInHistory?: number | undefined;
-  /** `undefined` if another process compacted, or no level was passed. */
+  /** `undefined` if none was passed. */
   level?: CompactionLevel | undefined;
-  /** The service's response. `undefined` if another process compacted. */
-  result?: CompactionResult | undefined;
+  /** The service's response. */
+  result: CompactionResult;
   versions: { before: number; after: number };
   /** Tokens of the compacted context, as counted by the service. */
   tokens: { before: number; after: number };
-  /** Statements kept, lost and added. `undefined` if the context could not be read before or after. */
+  /** Statements kept, lost and added. `undefined` if the context could not be read after it. */
   diff?: SummaryDiff | undefined;
 }
 

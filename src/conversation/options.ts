@@ -23,6 +23,11 @@ export interface ConversationOptions {
    * @default none: prompts contain only messages
    */
   context?: ContextClient | undefined;
+  /**
+   * The client that reads the user's memory, if the service has no such conversation, or another client reads its context.
+   * @default the one of `context`
+   */
+  userMemory?: ContextClient | undefined;
   /** The workspace whose memory is read. @default the user's own memory */
   workspaceId?: string | undefined;
   /** Where messages and state are stored. @default memoryStore() */
@@ -55,21 +60,15 @@ export interface ConversationOptions {
    */
   search?: ConversationSearch | undefined;
   /**
-   * Whether a compaction runs in the background when the context and the messages after it reach three quarters of `budget`.
-   * With `false`, compactions run only if you call `compact`.
-   * @default true
+   * Whether a compaction runs in the background when the context and the messages after it reach three quarters of `budget`. Only if
+   * the service has the messages: the documented API has no way to send them to it.
+   * @default false: compactions run only if you call `compact`
    */
   compaction?: boolean | undefined;
-  /**
-   * What to do if the context cannot be read, and no earlier one is known: let the turn fail, or (`skip`) send the messages
-   * without it, with the user's memory if that can be read.
-   * @default 'throw'
-   */
-  onContextError?: 'throw' | 'skip' | undefined;
-  /** Called after every compaction, including those of other processes, with what it kept and lost. */
+  /** Called after each compaction of this object, asked for or started by its turns, with what it kept and lost. */
   onCompaction?: ((receipt: CompactionReceipt) => void) | undefined;
   /**
-   * Called with errors that do not end a turn: a failed compaction, a context that could not be read, your `search` or
+   * Called with errors that do not end a turn: a failed compaction, a context or a memory that could not be read (once in 30 s), your `search` or
    * `saveState`, a compaction that removed nothing because the service does not have the messages, and a reply that fails or cannot be
    * stored after its reader has left.
    * @default such errors are ignored
@@ -103,13 +102,34 @@ export interface TurnOptions extends RequestOptions {
   max_tokens?: number | undefined;
 }
 
-/** Options of a prompt for another client. */
-export interface BuildOptions
-  extends Pick<TurnOptions, 'signal' | 'timeout' | 'deadline' | 'maxRetries' | 'max_tokens'> {
-  /** The messages before the input, in place of those of the store. */
-  messages?: readonly ConversationMessage[] | undefined;
+/** What a prompt is built with. */
+export interface BuildOptions extends Pick<TurnOptions, 'max_tokens' | 'newest'> {
   /** In place of the conversation's instructions. */
   instructions?: string | undefined;
+}
+
+/** Options of a turn whose reply another client generates. */
+export interface PrepareOptions
+  extends BuildOptions,
+    Pick<TurnOptions, 'signal' | 'timeout' | 'deadline' | 'maxRetries'> {
+  /** The messages before the input, in place of those of the store. Then nothing is stored. */
+  history?: readonly ConversationMessage[] | undefined;
+  /** The id of a question that the input, a text, replaces with all that follows it, when the turn is finished. */
+  edit?: string | undefined;
+}
+
+/** Options of `messages`. */
+export interface MessagesOptions extends Pick<RequestOptions, 'signal'> {
+  /** The id of a message: those before its turn are returned. @default the newest */
+  before?: string | undefined;
+  /** How many messages at least, as long as there are some: turns are not taken apart. @default 50 */
+  limit?: number | undefined;
+}
+
+/** Options of `exclude`. */
+export interface ExcludeOptions extends RequestOptions {
+  /** Takes the message in again. */
+  undo?: true | undefined;
 }
 
 /** Options of `search`. */
@@ -137,8 +157,9 @@ const isTimeZone = (value: unknown): boolean => {
   }
 };
 const isStore = (value: unknown): boolean => {
-  const { load, append = load, saveState = load } = Object(value) as Partial<ConversationStore>;
-  return [load, append, saveState].every(isFunction);
+  const { load, append, setExcluded, saveState = load } = Object(value) as Partial<ConversationStore>;
+  const needed = append === undefined ? [load, saveState] : [load, append, setExcluded, saveState];
+  return needed.every(isFunction);
 };
 
 const text = /* @__PURE__ */ option<string>(isText, 'must be a string');
@@ -149,8 +170,9 @@ const optionsSchema = /* @__PURE__ */ z.strictObject({
   model: /* @__PURE__ */ z.custom(isId, 'must be the id of a model'),
   conversationId: /* @__PURE__ */ z.custom(isId, 'must be a non-empty string'),
   context: /* @__PURE__ */ option(isContext, 'must be a ContextClient'),
+  userMemory: /* @__PURE__ */ option(isContext, 'must be a ContextClient'),
   workspaceId: /* @__PURE__ */ option(isId, 'must be a non-empty string'),
-  store: /* @__PURE__ */ option(isStore, 'must have load, and may have append and saveState'),
+  store: /* @__PURE__ */ option(isStore, 'must have load, with append also setExcluded, and may have saveState'),
   instructions: text,
   contextWindow: tokens,
   budget: tokens,
@@ -158,7 +180,6 @@ const optionsSchema = /* @__PURE__ */ z.strictObject({
   timeZone: /* @__PURE__ */ option(isTimeZone, 'must be the name of a time zone, such as Europe/Oslo'),
   search: functionOption,
   compaction: /* @__PURE__ */ option((value) => typeof value === 'boolean', 'must be true or false'),
-  onContextError: /* @__PURE__ */ option((value) => value === 'throw' || value === 'skip', "must be 'throw' or 'skip'"),
   onCompaction: functionOption,
   onError: functionOption,
 });
@@ -188,6 +209,6 @@ export function checkOptions(options: ConversationOptions): CheckedOptions {
       `budget (${budget}) must not exceed contextWindow (${contextWindow}). Lower it, or pass the window of your model.`,
     );
   const replyTokens = Math.min(MOST_REPLY_TOKENS, Math.floor(contextWindow / 8));
-  const { runtime = systemRuntime } = options.gateway; // a client of an app's tests may have none
+  const { runtime = systemRuntime } = options.gateway.ownParts?.().shared ?? {}; // a client of an app's tests may have none
   return { ...options, contextWindow, replyTokens, budget, runtime };
 }

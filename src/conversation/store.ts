@@ -1,4 +1,4 @@
-import { ContextGatewayError, type ErrorData } from '../index.js';
+import { type CompletionUsage, ContextGatewayError, type ErrorData } from '../index.js';
 import type {
   ChatTurn,
   CompactionState,
@@ -10,14 +10,15 @@ import type {
 } from './model.js';
 
 /**
- * Where an app stores conversations. Only `load` is required: without `append`, the app stores its turns itself. If `load` or
- * `append` fails, so does the turn. If `saveState` fails, `onError` is called, and the turn continues. `testStore` tests
- * your own.
+ * Where an app stores conversations. Only `load` is required: without `append`, turns are sent, and nothing is stored. With it,
+ * `setExcluded` is required, too. If `load` or `append` fails, so does the turn. If `saveState` fails, `onError` is called, and the
+ * turn continues. `testStore` tests your own.
  */
 export interface ConversationStore {
   /**
-   * All messages with their ids, oldest first, and the state that `saveState` got last. `null` or `undefined` for a new
-   * conversation. Called for every turn, because other processes may have stored some.
+   * All messages with their ids, oldest first, how often they were edited, and the state that `saveState` got last: read at one
+   * point in time. `null` or `undefined` for a new conversation. Called for every turn, because other processes may have
+   * stored some.
    *
    * With `wanted`, it may return only those of the messages, so that a turn costs no more in a long conversation than in a short
    * one: with the `position` of each, and the `count` of all. It may ignore `wanted`, and return more messages than are wanted.
@@ -27,33 +28,31 @@ export interface ConversationStore {
     wanted?: WantedMessages,
   ): StoredConversation | null | undefined | Promise<StoredConversation | null | undefined>;
   /**
-   * Stores messages after the message `after`, and deletes the messages that followed it, in one transaction. Called for the
-   * input of a turn before it is sent, and for its reply. Keep their order by a number of your own: `createdAt` is the clock of
-   * one of your servers. May return other ids, if your database makes them, none of them twice; then a question that is sent
-   * again with the id that the page gave it is a new message.
+   * Adds messages in one transaction, alone for its conversation, and returns how many it added. If `place` does not fit what is
+   * stored, throw a `ConversationConflictError` (or any error with this name), and change nothing. Otherwise, with `place.after`,
+   * delete what follows it, and add 1 to `edits`. Then add, in order, the messages whose id is not stored.
    *
-   * If the newest stored message is not `newest`, or `after` is gone, another process has stored a turn: throw a
-   * `ConversationConflictError` (or any error with this name), and change nothing.
+   * Keep their order by a number of your own: `createdAt` is the clock of one of your servers. A message that is deleted and
+   * given again in one call keeps its `excluded`.
    */
-  append?(
-    conversationId: string,
-    messages: readonly StoredMessage[],
-    place: AppendPlace,
-    // biome-ignore lint/suspicious/noConfusingVoidType: so that a function without a result is accepted
-  ): StoredIds | undefined | void | Promise<StoredIds | undefined | void>;
-  /** Stores what the conversation knows besides its messages. Plain JSON. */
-  saveState?(conversationId: string, state: ConversationState): void | Promise<void>;
+  append?(conversationId: string, messages: readonly StoredMessage[], place: AppendPlace): number | Promise<number>;
+  /** Marks a message, 1 or 0, that is left out of prompts and searches. Another `edits` is not needed. */
+  setExcluded?(conversationId: string, messageId: string, excluded: 0 | 1): void | Promise<void>;
+  /**
+   * Stores what the conversation knows besides its messages, and adds 1 to its revision. If the stored revision is not `revision`
+   * (0 if there is none), throw a `ConversationConflictError`, and change nothing. Plain JSON.
+   */
+  saveState?(conversationId: string, state: ConversationState, revision: number): void | Promise<void>;
 }
 
-/** The ids of messages as a database gives them. */
-export type StoredIds = readonly (string | number | bigint)[];
-
-/** Where `append` stores the messages of a turn. Both are ids of messages, as text. They are equal, unless the turn replaces messages. */
+/** What `append` compares with what is stored, and what it replaces. */
 export interface AppendPlace {
-  /** The message that the new ones follow. `undefined` if they are the first. */
-  after: string | undefined;
-  /** The newest message that the turn knows of. `undefined` if there is none. */
-  newest: string | undefined;
+  /** How often messages were replaced: it must be the stored number. 0 for a new conversation. */
+  edits: number;
+  /** The id of the newest message, `null` if there is none. Only compared if it is given. */
+  newest?: string | null | undefined;
+  /** Only if messages are replaced: the id of the message that stays as the newest, `null` if none stays. It must be stored. */
+  after?: string | null | undefined;
 }
 
 /**
@@ -74,14 +73,18 @@ export interface WantedMessages {
 export interface StoredConversation {
   /** In the order of the conversation. */
   messages: readonly StoredRow[];
+  /** How often `append` got `after`. Required if the store has `append`; `null` is 0. */
+  edits?: number | bigint | null | undefined;
   state?: ConversationState | null | undefined;
+  /** How often `saveState` has stored one. Required if the store has `saveState`; `null` is 0. */
+  revision?: number | bigint | null | undefined;
   /** How many messages the conversation has, if `messages` are only a part of them, each with its `position`. */
-  count?: number | undefined;
+  count?: number | bigint | null | undefined;
 }
 
 /**
  * A message as a database returns it: empty columns may be `null`, ids numbers, flags 0 or 1, and times a `Date`, ISO 8601 or
- * milliseconds since 1970.
+ * milliseconds since 1970. A store with `append` returns each id as it got it.
  */
 export interface StoredRow extends Pick<ConversationMessage, 'role' | 'content'> {
   id?: string | number | bigint | null | undefined;
@@ -91,6 +94,9 @@ export interface StoredRow extends Pick<ConversationMessage, 'role' | 'content'>
   stopped?: boolean | 0 | 1 | null | undefined;
   replyTo?: string | number | bigint | null | undefined;
   recalled?: readonly MessageSource[] | null | undefined;
+  finish_reason?: string | null | undefined;
+  model?: string | null | undefined;
+  usage?: CompletionUsage | null | undefined;
   /** Its place in the conversation, from 0 for the oldest message. Read only if `load` returns a `count`. */
   position?: number | bigint | undefined;
 }
@@ -98,16 +104,20 @@ export interface StoredRow extends Pick<ConversationMessage, 'role' | 'content'>
 /** What a conversation knows besides its messages. Plain JSON: store it unchanged. */
 export interface ConversationState {
   readonly format: 1;
-  /** Grows with each change. */
-  readonly revision: number;
   /** @internal */
   readonly lost: readonly LostEntry[];
   /** @internal */
   readonly snapshot?: Snapshot | undefined;
   /** @internal */
   readonly compaction: CompactionState;
-  /** @internal The ids of excluded messages. */
-  readonly excluded: readonly string[];
+}
+
+/** A conversation of `memoryStore`. */
+interface Kept {
+  messages: readonly StoredMessage[];
+  edits: number;
+  state?: ConversationState;
+  revision: number;
 }
 
 /**
@@ -126,21 +136,45 @@ export function memoryStore(
   conversations: Readonly<Record<string, readonly ConversationMessage[]>> = {},
 ): Required<ConversationStore> {
   // Frozen, so that nothing that has loaded a message can change it here.
-  const kept = (message: ConversationMessage): ConversationMessage =>
-    Object.freeze({ ...message, id: message.id ?? crypto.randomUUID() });
-  const stored = new Map(Object.entries(conversations).map(([id, messages]) => [id, messages.map(kept)]));
-  const states = new Map<string, ConversationState>();
+  const kept = (message: ConversationMessage): StoredMessage =>
+    Object.freeze({ ...message, id: message.id ?? crypto.randomUUID() }) as StoredMessage;
+  const stored = new Map<string, Kept>();
+  for (const [id, messages] of Object.entries(conversations))
+    stored.set(id, { messages: messages.map(kept), edits: 0, revision: 0 });
+  const of = (id: string): Kept => stored.get(id) ?? { messages: [], edits: 0, revision: 0 };
   return {
-    load: (id) => ({ messages: [...(stored.get(id) ?? [])], state: states.get(id) }),
-    append: (id, messages, { after, newest }) => {
-      const before = stored.get(id) ?? [];
-      if (before.at(-1)?.id !== newest) throw new ConversationConflictError();
-      const end = before.findLastIndex((message) => message.id === after) + 1;
-      if (after !== undefined && end === 0) throw new ConversationConflictError();
-      stored.set(id, [...before.slice(0, end), ...messages.map(kept)]);
+    load: (id) => ({ ...of(id), messages: [...of(id).messages] }),
+    append: (id, given, { edits, newest, after }) => {
+      const before = of(id);
+      const end = after == null ? 0 : before.messages.findLastIndex((message) => message.id === after) + 1;
+      const isChanged = edits !== before.edits || (after != null && end === 0);
+      if (isChanged || (newest !== undefined && newest !== (before.messages.at(-1)?.id ?? null)))
+        throw new ConversationConflictError();
+      const left = after === undefined ? before.messages : before.messages.slice(0, end);
+      const [known, excluded] = [left, before.messages.filter((message) => message.excluded)].map(
+        (list) => new Set(list.map((message) => message.id)),
+      );
+      const added = given
+        .filter((message) => !known?.has(message.id))
+        .map((message) => kept(excluded?.has(message.id) ? { ...message, excluded: true } : message));
+      stored.set(id, {
+        ...before,
+        messages: [...left, ...added],
+        edits: after === undefined ? edits : edits + 1,
+      });
+      return added.length;
     },
-    saveState: (id, state) => {
-      states.set(id, state);
+    setExcluded: (id, messageId, excluded) => {
+      const before = of(id);
+      const messages = before.messages.map((message) =>
+        message.id === messageId ? kept({ ...message, excluded: excluded === 1 }) : message,
+      );
+      stored.set(id, { ...before, messages });
+    },
+    saveState: (id, state, revision) => {
+      const before = of(id);
+      if (before.revision !== revision) throw new ConversationConflictError();
+      stored.set(id, { ...before, state, revision: revision + 1 });
     },
   };
 }
@@ -175,8 +209,9 @@ export class ConversationStoreError extends ContextGatewayError {
 }
 
 /**
- * Another process stored messages of the conversation since this turn began, or the id of a message is known with another text.
- * Without `turn`, nothing was sent: load the messages, and send the input again. With it, the reply was generated and not stored, because its question, or the reply that it would replace, is another now.
+ * The conversation was edited since this turn began, its newest message is not the one that the page shows, or the id of a message is
+ * known with another text. Without `turn`, nothing was sent: load the messages, and send the input again. With it, the reply was
+ * generated and not stored, because its question is another now.
  */
 export class ConversationConflictError extends ConversationStoreError {
   static override readonly errorName: string = 'ConversationConflictError';

@@ -5,6 +5,8 @@ import { checkCallOptions, stopSchema } from './call-options.js';
 
 /** Milliseconds, as for a request. */
 const TIMEOUT = 60_000;
+/** Milliseconds that a turn waits for what it can do without. */
+const OPTIONAL = 2_000;
 
 /**
  * The time of a turn, or of another call of a conversation: its abort, its deadline, and what is left after them for storing.
@@ -69,6 +71,40 @@ export class TurnTimeouts {
     return Promise.race([done, timeout]).finally(() => this.runtime.clearTimer(timer));
   }
 
+  /** Waits some milliseconds. An abort or the deadline ends the wait. */
+  async sleep(ms: number): Promise<void> {
+    const { runtime } = this;
+    let timer: unknown;
+    const passed = new Promise<void>((resolve) => {
+      timer = runtime.setTimer(resolve, Math.min(ms, this.#left()));
+    });
+    await untilAborted(passed, this.#waiting).finally(() => runtime.clearTimer(timer));
+  }
+
+  /**
+   * Waits two seconds for what the turn can do without, and then ends it. `onError` gets the error, unless the turn itself has been
+   * stopped, or is over its deadline.
+   */
+  async optional<T>(
+    what: string,
+    work: (signal: AbortSignal) => T | Promise<T>,
+    onError: (error: unknown) => void,
+  ): Promise<T | undefined> {
+    const stop = new AbortController();
+    const late = (ms: number): Error =>
+      new APITimeoutError(`${what} took longer than ${ms} ms.`, { kind: 'deadline', phase: 'headers', sent: 'maybe' });
+    try {
+      return await this.within(() => work(stop.signal), late, OPTIONAL);
+    } catch (error) {
+      this.throwIfAborted();
+      if (this.#end - this.runtime.now() < 1) throw this.#overDeadline();
+      onError(error);
+      return undefined;
+    } finally {
+      stop.abort();
+    }
+  }
+
   /** Stores messages. After an abort or the deadline, so many milliseconds are left for it. */
   async storing<T>(grace: number, store: () => Promise<T>): Promise<T> {
     const { signal, runtime } = this;
@@ -100,8 +136,12 @@ export class TurnTimeouts {
   #left(): number {
     const left = Math.ceil(this.#end - this.runtime.now());
     if (left > 0) return left;
+    throw this.#overDeadline();
+  }
+
+  #overDeadline(): Error {
     const message = `The turn took longer than its deadline of ${this.options.deadline} ms.`;
-    throw new APITimeoutError(message, { kind: 'deadline', phase: 'connect', sent: 'no' });
+    return new APITimeoutError(message, { kind: 'deadline', phase: 'connect', sent: 'no' });
   }
 }
 

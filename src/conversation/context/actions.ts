@@ -1,16 +1,7 @@
-import {
-  type CompactionLevel,
-  ConfigurationError,
-  type MemoryCreateParams,
-  NotFoundError,
-  type PinnedMemoryItem,
-  type PinParams,
-  type RequestOptions,
-  type UserMemoryItem,
-} from '../../index.js';
+import { type CompactionLevel, ConfigurationError, NotFoundError, type RequestOptions } from '../../index.js';
 import { badInput } from '../messages.js';
-import type { CompactionReport, ContextParts, LostEntry } from '../model.js';
-import type { CheckedOptions } from '../options.js';
+import type { CompactionReport, LostEntry } from '../model.js';
+import type { CheckedOptions, ExcludeOptions } from '../options.js';
 import type { ServiceContext } from './service.js';
 import type { Session } from './session.js';
 
@@ -19,12 +10,10 @@ export class ContextActions {
   readonly id: string;
   readonly #session: Session;
   readonly #service: ServiceContext | undefined;
-  readonly #options: CheckedOptions;
 
   /** @internal */
   constructor(options: CheckedOptions, session: Session, service: ServiceContext | undefined) {
     this.id = options.conversationId;
-    this.#options = options;
     this.#session = session;
     this.#service = service;
   }
@@ -40,29 +29,13 @@ export class ContextActions {
    * ```
    */
   async compact(level?: CompactionLevel, options: RequestOptions = {}): Promise<CompactionReport> {
-    return this.#context('compact').compactor.compact(level, options);
+    if (this.#service !== undefined) return this.#service.compactor.compact(level, options);
+    throw new ConfigurationError('compact needs the option context: a ContextClient.');
   }
 
   /**
-   * Reads the context from the service again.
-   *
-   * @example
-   * ```ts
-   * await context.pin('conv_sample', 'msg_sample_7'); // by another process
-   * const { pins } = await conversation.refresh();
-   * console.log(pins?.length);
-   * ```
-   */
-  async refresh(options: RequestOptions = {}): Promise<ContextParts> {
-    const timeouts = this.#session.timeouts(options);
-    await this.#session.loadNewest(timeouts);
-    const { snapshot, memory } = await this.#context('refresh').reader.read({ ...options, ...timeouts.request() });
-    await this.#session.save(timeouts);
-    return { summary: snapshot.summary, pins: snapshot.pins, memory };
-  }
-
-  /**
-   * Returns the statements that compactions lost, oldest first, at most the newest 500. An app can offer to pin them.
+   * Returns the statements that compactions lost, also those of other processes: oldest first, at most the newest 500. An app can
+   * offer to pin them.
    *
    * @example
    * ```ts
@@ -77,100 +50,36 @@ export class ContextActions {
   }
 
   /**
-   * Calls `context.pin`. The next turn includes the message.
-   *
-   * @example
-   * ```ts
-   * const { content } = await conversation.pin('msg_sample_7');
-   * console.log(content);
-   * ```
-   */
-  async pin(messageId: string, params?: PinParams, options?: RequestOptions): Promise<PinnedMemoryItem> {
-    return this.#change(options, () => this.#context('pin').client.pin(this.id, messageId, params, options));
-  }
-
-  /**
-   * Calls `context.unpin`. The next turn sees the change.
-   *
-   * @example
-   * ```ts
-   * await conversation.pin('msg_sample_7');
-   * await conversation.unpin('msg_sample_7');
-   * ```
-   */
-  async unpin(messageId: string, options?: RequestOptions): Promise<void> {
-    return this.#change(options, () => this.#context('unpin').client.unpin(this.id, messageId, options));
-  }
-
-  /**
    * Leaves a message out of prompts and searches, and calls `context.exclude` if there is a context. What other messages quote of it
-   * stays in them.
+   * stays in them. With `undo`, takes it in again.
    *
    * @throws {RequestValidationError} when no message has this id
    * @example
    * ```ts
    * await conversation.exclude('msg_sample_7');
+   * await conversation.exclude('msg_sample_7', { undo: true });
    * ```
    */
-  async exclude(messageId: string, options?: RequestOptions): Promise<void> {
-    return this.#mark('exclude', messageId, options);
-  }
-
-  /**
-   * Undoes `exclude`: calls `context.include` if there is a context.
-   *
-   * @example
-   * ```ts
-   * await conversation.exclude('msg_sample_7');
-   * await conversation.include('msg_sample_7');
-   * ```
-   */
-  async include(messageId: string, options?: RequestOptions): Promise<void> {
-    return this.#mark('include', messageId, options);
-  }
-
-  /**
-   * Calls `context.memory.upsert` in the conversation's workspace. The next turn includes the item.
-   *
-   * @example
-   * ```ts
-   * const { content } = await conversation.remember({ type: 'fact', key: 'port', content: 'The user lives in Oslo.' });
-   * console.log(content);
-   * ```
-   */
-  async remember(params: Omit<MemoryCreateParams, 'workspaceId'>, options?: RequestOptions): Promise<UserMemoryItem> {
-    const item = { ...params, workspaceId: this.#options.workspaceId };
-    return this.#change(options, () => this.#context('remember').client.memory.upsert(item, options));
-  }
-
-  /** Makes a change after which the context is read again. */
-  async #change<T>(options: RequestOptions = {}, change: () => T | Promise<T>, ids?: readonly string[]): Promise<T> {
-    const timeouts = this.#session.timeouts(options);
-    await this.#session.loadNewest(timeouts, ids);
-    const changed = await change();
-    this.#service?.reader.invalidate();
-    await this.#session.save(timeouts);
-    return changed;
-  }
-
-  /** Here and at the service, which may not have a message that the app stores. */
-  async #mark(how: 'exclude' | 'include', messageId: string, options?: RequestOptions): Promise<void> {
-    const unknown = badInput('messageId', 'must be the id of a message of this conversation');
-    if (typeof messageId !== 'string') throw unknown;
-    const isStored = (): boolean => this.#session.newest.messages.some(({ id }) => id === messageId);
-    const mark = async (): Promise<void> => {
-      const { context } = this.#options;
-      if (context === undefined && !isStored() && !this.#session.state.excluded.includes(messageId)) throw unknown;
-      await context?.[how](this.id, messageId, options).catch((error: unknown) => {
-        if (!NotFoundError.is(error) || !isStored()) throw error;
+  async exclude(messageId: string, options: ExcludeOptions = {}): Promise<void> {
+    const { undo, ...request } = options;
+    if (typeof messageId !== 'string') throw unknownMessage();
+    const timeouts = this.#session.timeouts(request);
+    await this.#session.loadNewest(timeouts, [messageId]);
+    const isStored = this.#session.newest.messages.some(({ id }) => id === messageId);
+    if (this.#service === undefined && !isStored) throw unknownMessage();
+    if (this.#service === undefined) this.#session.checkStored('exclude');
+    const exclude = async (): Promise<void> => {
+      // The service may not have a message that the app stores.
+      await this.#service?.client[undo ? 'include' : 'exclude'](this.id, messageId, request).catch((error: unknown) => {
+        if (!NotFoundError.is(error) || !isStored) throw error;
       });
-      this.#session.exclude(messageId, how === 'exclude');
+      if (this.#session.isStored) await this.#session.setExcluded(messageId, undo ? 0 : 1, timeouts);
     };
-    await this.#change(options, mark, [messageId]);
+    await (this.#service?.excluding(exclude()) ?? exclude());
+    await this.#session.save(timeouts);
   }
+}
 
-  #context(what: string): ServiceContext {
-    if (this.#service !== undefined) return this.#service;
-    throw new ConfigurationError(`${what} needs the option context: a ContextClient.`);
-  }
+function unknownMessage(): Error {
+  return badInput('messageId', 'must be the id of a message of this conversation');
 }

@@ -1,16 +1,10 @@
 import { pauses } from '../../base/pauses.js';
-import {
-  type CompactionLevel,
-  type CompactionResult,
-  ConfigurationError,
-  type ContextClient,
-  type RequestOptions,
-} from '../../index.js';
+import { type CompactionLevel, ConfigurationError, type RequestOptions } from '../../index.js';
 import type { Background } from '../background.js';
-import type { CompactionReceipt, CompactionReport, Snapshot } from '../model.js';
+import type { CompactionReceipt, CompactionReport, ConversationMessage, Snapshot } from '../model.js';
 import type { CheckedOptions } from '../options.js';
 import { messageTokens } from '../prompt/tokens.js';
-import { untilAborted } from '../turn-timeouts.js';
+import { type TurnTimeouts, untilAborted } from '../turn-timeouts.js';
 import {
   afterCompaction,
   afterFailure,
@@ -20,38 +14,24 @@ import {
   limitOf,
   STRONGER,
 } from './compaction-policy.js';
-import type { ContextReader } from './reader.js';
-import { countOnlyInHistory, diffSummaries, lostWith } from './receipt.js';
+import type { ContextSource } from './reader.js';
+import { countOnlyInHistory, diffSummaries, forgetMessages, lostWith } from './receipt.js';
 import type { Session } from './session.js';
 
-/** A compaction that this conversation asked for. */
-interface OwnCompaction {
-  level: CompactionLevel | undefined;
-  result: CompactionResult;
-  /** Made by the first read that sees the new version, which may be that of a turn. */
-  receipt?: Promise<CompactionReceipt> | undefined;
-}
-
-/** A report of an own compaction. */
-type OwnReport = CompactionReport & { result: CompactionResult };
-
-/** Compacts the service's context, and reports what each compaction lost, also those of other processes. */
+/** Compacts the service's context, and reports what each compaction lost. */
 export class Compactor {
   /** The compaction that runs. */
   #running: Promise<CompactionReport> | undefined;
-  /** The compaction whose new version no read has seen yet. */
-  #unseen: OwnCompaction | undefined;
   /** Tokens that the context must reach before it is compacted. */
   readonly #limit: number;
 
   constructor(
-    private readonly client: ContextClient,
-    private readonly reader: ContextReader,
+    private readonly source: ContextSource,
     private readonly options: CheckedOptions,
     private readonly session: Session,
     private readonly background: Background,
-    /** Resolves when the messages that were replaced are excluded. */
-    private readonly untilExcluded: () => Promise<unknown> | undefined,
+    /** Resolves when all messages are excluded whose exclusion has begun. */
+    private readonly untilExcluded: () => Promise<unknown>,
   ) {
     this.#limit = limitOf(Math.min(options.budget, options.contextWindow - options.replyTokens));
   }
@@ -67,7 +47,7 @@ export class Compactor {
   /** Compacts in the background if due. Resolves to the receipt, if there is one. */
   async compactIfDue(): Promise<CompactionReceipt | undefined> {
     const { snapshot, compaction } = this.session.state;
-    if (this.options.compaction === false || snapshot === undefined) return undefined;
+    if (this.options.compaction !== true || snapshot === undefined) return undefined;
     if (this.background.signal.aborted || this.#running !== undefined) return undefined;
     const tokens = this.#tokensOf(snapshot);
     const level = dueLevel(compaction, tokens, this.#limit, this.options.runtime.wallClock());
@@ -80,22 +60,6 @@ export class Compactor {
   isExhausted(snapshot: Snapshot): boolean {
     // Tokens are counted last, because there may be very many messages.
     return leftTooMuch(this.session.state.compaction, this.#limit) && this.#tokensOf(snapshot).current >= this.#limit;
-  }
-
-  /** Records what a new version of the summary lost, and reports it, if a compaction made it. */
-  recordLoss(before: Snapshot | undefined, after: Snapshot): void {
-    const pause = pauses(); // a summary may have very many statements
-    const own = this.#unseen;
-    this.#unseen = undefined;
-    const { lost } = this.session.state;
-    if (before === undefined || (own === undefined && !isCompaction(before, after))) {
-      this.session.set({ lost: lostWith(after.summary, lost, undefined) });
-      return;
-    }
-    this.session.set({ lost: lostWith(after.summary, lost, before.summary) });
-    const receipt = this.background.run(this.#receiptOf(before, after, own, pause));
-    if (own !== undefined) own.receipt = receipt;
-    receipt.then(this.options.onCompaction).catch(this.background.onError);
   }
 
   #tokensOf({ metadata: { compressedTokens: counted }, messages }: Snapshot): ContextTokens {
@@ -125,13 +89,13 @@ export class Compactor {
     if (previousTokenCount > counted || counted >= this.#limit) return stronger ? this.#attempt(stronger) : report;
     const message =
       `The compaction removed nothing: the service has only ${previousTokenCount} tokens of this conversation. ` +
-      'Store each turn with the service, or set compaction: false.';
+      'Store each turn with the service, or leave out compaction: true.';
     this.background.onError(new ConfigurationError(message));
     return report;
   }
 
   /** Keeps what the compaction showed, for the next ones. */
-  async #attempt(level: CompactionLevel): Promise<OwnReport> {
+  async #attempt(level: CompactionLevel): Promise<CompactionReport> {
     try {
       const report = await this.#compact(level, { maxRetries: 0 }); // a later turn tries again
       this.session.set({ compaction: afterCompaction(level, report.result) });
@@ -144,57 +108,59 @@ export class Compactor {
     }
   }
 
-  /** Compacts, then reads the context to report the difference. */
-  async #compact(level: CompactionLevel | undefined, options: RequestOptions): Promise<OwnReport> {
+  /** Reads the context, compacts it, and reads it again for the receipt. */
+  async #compact(level: CompactionLevel | undefined, options: RequestOptions): Promise<CompactionReport> {
     const timeouts = this.session.timeouts({ ...options, signal: this.background.signal });
-    await this.session.load(timeouts);
-    await this.untilExcluded(); // what it removes is not lost
-    const { snapshot: before } = await this.reader.current(timeouts.request());
-    const result = await this.client.compact(this.session.id, { level }, { ...options, ...timeouts.request() });
-    this.reader.invalidate();
-    const own: OwnCompaction = { level, result };
-    this.#unseen = own;
-    // Read at once, so that every version is seen even if no turn follows. A failed read does not fail the compaction,
-    // which is already done.
-    const after = await this.reader.read(timeouts.request()).catch(this.background.onError);
-    const receipt = await own.receipt;
-    const version = before?.summary.version ?? 0;
-    const versions = { before: version, after: after?.snapshot.summary.version ?? version };
-    return { versions, tokens: tokensOf(result), ...receipt, level, result };
+    const { messages: known } = this.session.newest; // also one that an edit replaces during the load
+    const { messages } = await this.session.load(timeouts);
+    await this.untilExcluded();
+    const before = await this.source.read(timeouts.request());
+    const result = await this.source.client.compact(this.session.id, { level }, { ...options, ...timeouts.request() });
+    const { previousTokenCount, newTokenCount } = result;
+    const { version } = before.summary;
+    const report = { level, result, tokens: { before: previousTokenCount, after: newTokenCount } };
+    // What fails from here on does not fail the compaction, which is already done.
+    const seen = await this.#compare(before, [...known, ...messages], timeouts).catch(this.background.onError);
+    if (seen === undefined) return { ...report, versions: { before: version, after: version } };
+    const receipt = { ...report, ...seen };
+    this.background.behind(Promise.resolve(receipt).then(this.options.onCompaction));
+    return receipt;
   }
 
-  async #receiptOf(
+  /** What a compaction changed since `before`. What one of the messages said that were excluded or replaced meanwhile is not lost. */
+  async #compare(
     before: Snapshot,
-    after: Snapshot,
-    own: OwnCompaction | undefined,
-    pause: () => Promise<void> | undefined,
-  ): Promise<CompactionReceipt> {
+    messages: readonly ConversationMessage[],
+    timeouts: TurnTimeouts,
+  ): Promise<Pick<CompactionReceipt, 'versions' | 'diff' | 'onlyInHistory'>> {
+    const pause = pauses(); // a summary may have very many statements
+    const after = await this.source.read(timeouts.request());
+    await this.untilExcluded();
+    const { messages: left } = await this.session.load(timeouts);
+    const gone = goneFrom(messages, left);
+    const lost = lostWith(after.summary, this.session.state.lost, before.summary);
+    this.session.set({ lost: forgetMessages(lost, gone) });
     await pause();
     const diff = diffSummaries(before.summary, after.summary);
     await pause();
-    const read = { before: before.metadata.compressedTokens, after: after.metadata.compressedTokens };
     return {
-      ...(own && { level: own.level, result: own.result }),
       versions: { before: before.summary.version, after: after.summary.version },
-      tokens: own === undefined ? read : tokensOf(own.result),
-      diff,
-      onlyInHistory: await countOnlyInHistory(after, await this.session.everyMessage(this.session.timeouts())),
+      diff: { ...diff, lost: forgetMessages(diff.lost, gone) },
+      onlyInHistory: await countOnlyInHistory(after, left),
     };
   }
 }
 
-/** Excluding a message makes a new version of the summary too, so the time of the last compaction decides. */
-function isCompaction(before: Snapshot, after: Snapshot): boolean {
-  return (
-    after.summary.version > before.summary.version &&
-    after.metadata.lastCompactionAt !== before.metadata.lastCompactionAt
-  );
+/** The messages that were excluded, removed or edited. An edited one keeps its id. */
+function goneFrom(
+  before: readonly ConversationMessage[],
+  after: readonly ConversationMessage[],
+): readonly ConversationMessage[] {
+  const keyOf = ({ id, content }: ConversationMessage): string => JSON.stringify([id, content]);
+  const left = new Set(after.filter(({ excluded }) => excluded !== true).map(keyOf));
+  return before.filter((message) => message.excluded !== true && !left.has(keyOf(message)));
 }
 
 function isReceipt(report: CompactionReport): report is CompactionReceipt {
   return report.diff !== undefined;
-}
-
-function tokensOf({ previousTokenCount, newTokenCount }: CompactionResult): CompactionReport['tokens'] {
-  return { before: previousTokenCount, after: newTokenCount };
 }

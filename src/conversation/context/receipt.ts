@@ -40,12 +40,16 @@ export function lostWith(
   before: RollingSummary | undefined,
 ): LostEntry[] {
   const binding = before === undefined ? [] : entriesOf(before).filter(isBinding);
-  const candidates = [...lost, ...binding.map((entry) => ({ ...entry, until: before?.version ?? 0 }))];
+  const [more] = differences(binding, lost); // a turn and the compaction itself may both see the new version
+  const candidates = [...lost, ...more.map((entry) => ({ ...entry, until: before?.version ?? 0 }))];
   return differences(candidates, entriesOf(after))[0].slice(-MOST_LOST);
 }
 
 /** Forgets the statements that stand, word for word, in messages which were excluded or replaced. */
-export function forgetMessages(lost: readonly LostEntry[], messages: readonly { content: string }[]): LostEntry[] {
+export function forgetMessages<Entry extends SummaryEntry>(
+  lost: readonly Entry[],
+  messages: readonly { content: string }[],
+): Entry[] {
   if (lost.length === 0 || messages.length === 0) return [...lost];
   const said = messages.map(({ content }) => ` ${normalise(content)} `);
   const words = new Set(said.flatMap((text) => text.split(' ')));

@@ -4,21 +4,47 @@ import { findBadField } from '../messages.js';
 import type { ConversationMessage } from '../model.js';
 import type { StoredConversation, StoredRow } from '../store.js';
 
+/** What a store returned, checked. */
+export interface Loaded extends Pick<StoredConversation, 'messages' | 'state'> {
+  edits: number;
+  revision: number;
+  /** How many messages the conversation has, if these are a part of them. */
+  count?: number | undefined;
+}
+
+/** More messages than any conversation has: their places in memory would take longer than a turn. */
+const MOST_MESSAGES = 10_000_000;
+
 /** @throws {ConfigurationError} */
-export function checkLoaded(loaded: unknown): StoredConversation {
-  const { messages = [], state, count } = (loaded ?? {}) as Partial<StoredConversation>;
-  if (isObject(loaded ?? {}) && Array.isArray(messages)) return { messages, state, count: countOf(messages, count) };
-  throw new ConfigurationError(
-    'store.load must return { messages, state }: messages as an array of { role, content }.',
-  );
+export function checkLoaded(loaded: unknown): Loaded {
+  const { messages = [], state, edits, revision, count } = (loaded ?? {}) as Partial<StoredConversation>;
+  if (!isObject(loaded ?? {}) || !Array.isArray(messages))
+    throw new ConfigurationError(
+      'store.load must return { messages, edits, state, revision }: messages as an array of { role, content }.',
+    );
+  return {
+    messages,
+    state,
+    edits: wholeNumber(edits, 'edits'),
+    revision: wholeNumber(revision, 'revision'),
+    count: countOf(messages, count),
+  };
+}
+
+function wholeNumber(value: unknown, name: string): number {
+  const number = Number(value ?? 0);
+  if (Number.isSafeInteger(number) && number >= 0) return number;
+  throw new ConfigurationError(`store.load must return, as ${name}, a whole number.`);
 }
 
 /** The number of all messages, if it is known where these stand among them. */
 function countOf(messages: readonly StoredRow[], count: unknown): number | undefined {
   if (count === undefined || count === null) return undefined;
-  const all = Number(count);
-  if (!Number.isSafeInteger(all) || all < 0)
-    throw new ConfigurationError('store.load must return, as count, how many messages the conversation has.');
+  const all = wholeNumber(count, 'count');
+  if (all > MOST_MESSAGES)
+    throw new ConfigurationError(
+      `store.load must return, as count, how many messages the conversation has, not ${all}.`,
+    );
   let before = -1;
   for (const { position } of messages) {
     const at = Number(position);
@@ -35,20 +61,15 @@ function countOf(messages: readonly StoredRow[], count: unknown): number | undef
 export function messageOf(row: StoredRow, reject: (field: string, message: string) => Error): ConversationMessage {
   const isPlain = Object.hasOwn(Object(row), 'content'); // in some libraries, a row has getters
   if (isPlain && findBadField(row) === undefined) return row as ConversationMessage; // not copied: there are many
-  const { role, content, id, name, createdAt, excluded, stopped, replyTo, recalled } = Object(row) as StoredRow;
-  const fields = { ...(isPlain && row), role, content, id, name, createdAt, excluded, stopped, replyTo, recalled };
-  const present = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
+  const known = Object.fromEntries(FIELDS.map((name) => [name, Object(row)[name]]));
+  const present = Object.entries({ ...(isPlain && row), ...known }).filter(([, value]) => value != null);
   const message = Object.fromEntries(present.map(([name, value]) => [name, converted(name, value)]));
   const problem = findBadField(message);
   if (problem !== undefined) throw reject(...problem);
   return message as unknown as ConversationMessage;
 }
 
-/** Ids that a store returned, as texts, if they can be those of so many messages. */
-export function textsOf(ids: unknown, length: number): string[] | undefined {
-  if (!Array.isArray(ids) || ids.length !== length || new Set(ids).size !== length) return undefined;
-  return ids.every((id) => /^(?:string|number|bigint)$/.test(typeof id)) ? ids.map(String) : undefined;
-}
+const FIELDS = 'role content id name createdAt excluded stopped replyTo recalled finish_reason model usage'.split(' ');
 
 function converted(name: string, value: unknown): unknown {
   if ((name === 'id' || name === 'replyTo') && (typeof value === 'number' || typeof value === 'bigint'))

@@ -2,28 +2,35 @@ import { type ContextClient, NotFoundError } from '../../index.js';
 import type { Background } from '../background.js';
 import type { CheckedOptions } from '../options.js';
 import { Compactor } from './compactor.js';
-import { ContextReader } from './reader.js';
+import type { ContextSource } from './reader.js';
 import type { Session } from './session.js';
 
 /** Messages that are excluded at once. */
 const EXCLUSIONS = 4;
 
-/** The service's context of a conversation: its reader and its compactor. Excludes messages that were replaced. */
+/** The service's context of a conversation: its compactions, and what is excluded from it. */
 export class ServiceContext {
-  readonly reader: ContextReader;
+  readonly client: ContextClient;
   readonly compactor: Compactor;
-  #excluding: Promise<unknown> | undefined;
+  #excluding: Promise<unknown> = Promise.resolve();
 
   constructor(
-    readonly client: ContextClient,
+    source: ContextSource,
     options: CheckedOptions,
     private readonly session: Session,
     private readonly background: Background,
   ) {
-    this.reader = new ContextReader(client, options, session, background, (...read) =>
-      this.compactor.recordLoss(...read),
-    );
-    this.compactor = new Compactor(client, this.reader, options, session, background, () => this.#excluding);
+    this.client = source.client;
+    this.compactor = new Compactor(source, options, session, background, () => this.#excluding);
+  }
+
+  /** Makes compactions wait for an exclusion: what it removes is not lost. */
+  excluding(exclusion: Promise<void>): Promise<void> {
+    const { snapshot } = this.session.state;
+    // So that the next turn reads the context, also one of another process.
+    if (snapshot !== undefined) this.session.set({ snapshot: { ...snapshot, readAt: 0 } });
+    this.#excluding = Promise.allSettled([this.#excluding, exclusion]);
+    return exclusion;
   }
 
   /** Removes messages from the service's summaries, in the background. The service may not have them. */
@@ -37,8 +44,7 @@ export class ServiceContext {
         });
       }
     };
-    this.reader.invalidate();
-    const all = Promise.all([this.#excluding, ...Array.from({ length: EXCLUSIONS }, exclude)]);
-    this.#excluding = this.background.behind(all.then(() => this.reader.invalidate()));
+    const all = Promise.all(Array.from({ length: EXCLUSIONS }, exclude));
+    this.background.behind(this.excluding(all.then(() => {})));
   }
 }

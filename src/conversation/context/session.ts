@@ -1,36 +1,52 @@
 import { isRequestBound, type Runtime } from '../../base/runtime.js';
 import { ConfigurationError, type RequestOptions } from '../../index.js';
-import { timeOf } from '../messages.js';
+import { inTurns, questionsOf } from '../in-turns.js';
+import { cleaned, timeOf } from '../messages.js';
 import type { ConversationMessage, StoredMessage } from '../model.js';
-import type { TokenCounter } from '../prompt/tokens.js';
+import { messageTokens, type TokenCounter } from '../prompt/tokens.js';
 import { type Archive, archiveOf } from '../search/archive.js';
-import type {
-  AppendPlace,
-  ConversationState,
-  ConversationStore,
-  StoredConversation,
-  StoredRow,
-  WantedMessages,
+import {
+  type AppendPlace,
+  ConversationConflictError,
+  type ConversationState,
+  type ConversationStore,
+  type WantedMessages,
 } from '../store.js';
 import { TurnTimeouts } from '../turn-timeouts.js';
 import { CheckedStore, tooLate } from './checked-store.js';
-import { copyOf, endOfStep } from './copy.js';
 import { forgetMessages } from './receipt.js';
-import { NEW_STATE, withoutDamage } from './state.js';
+import type { Loaded } from './rows.js';
+import { checkState, joined, NEW_STATE } from './state.js';
+
+/** All messages of a conversation, or the newest, as they are stored. */
+export interface Seen {
+  messages: readonly ConversationMessage[];
+  /** How many messages are older than these. */
+  older: number;
+  /** How often messages were replaced. */
+  edits: number;
+}
+
+/** How many messages a turn loads: at first, and how many times as many while the budget is not full. */
+const FIRST = { least: 10, tokensOfOne: 25, times: 4 };
 
 /** What is loaded of a conversation, and what must be stored. */
 export class Session {
   /** What was loaded or stored last. A turn keeps what it has loaded, because other calls load, too. */
-  newest: Newest = { messages: [], older: 0 };
-  #state: ConversationState = NEW_STATE;
+  newest: Seen = { messages: [], older: 0, edits: 0 };
   readonly #store: CheckedStore;
+  #state: ConversationState = NEW_STATE;
+  /** The state that is stored, and its revision. */
+  #saved = { state: NEW_STATE, revision: -1 };
+  /** A state that cannot be read is not saved over. */
+  #isUnreadable = false;
   #lastSave: Promise<void> = Promise.resolve();
 
   constructor(
     readonly id: string,
     store: ConversationStore,
-    /** How many of the newest messages a turn needs. */
-    private readonly needed: number,
+    /** Tokens of a prompt. */
+    private readonly budget: number,
     readonly counter: TokenCounter,
     private readonly runtime: Runtime,
     private readonly onError: (error: unknown) => void,
@@ -53,51 +69,80 @@ export class Session {
   }
 
   /** Loads all messages. */
-  async load(timeouts: TurnTimeouts): Promise<Newest> {
-    return this.#take(await this.#store.load(this.id, timeouts));
+  async load(timeouts: TurnTimeouts): Promise<Seen> {
+    const loaded = await this.#store.load(this.id, timeouts);
+    this.#adopt(loaded);
+    return this.#see(await this.#store.messagesFrom(loaded.messages), 0, loaded);
   }
 
   /**
-   * Loads the newest messages, if the store can return a part. All, if one with these ids is older, so that what the turn knows of it
-   * and of what follows it is complete.
+   * Loads the newest messages, if the store can return a part: as many as a prompt may contain. All, if one with these ids is older,
+   * so that what the turn knows of it and of what follows it is complete.
    */
-  async loadNewest(timeouts: TurnTimeouts, ids: readonly (string | undefined)[] = []): Promise<Newest> {
+  async loadNewest(timeouts: TurnTimeouts, ids: readonly (string | undefined)[] = []): Promise<Seen> {
     const known = ids.filter((id) => id !== undefined);
-    const part = await this.#store.load(this.id, timeouts, { newest: this.needed, ids: known });
-    const first = (part.count ?? 0) - this.needed;
-    if (first <= 0) return this.#take(part);
-    const isKnown = ({ id }: StoredRow): boolean => known.includes(String(id));
-    const messages = part.messages.filter(({ position }) => Number(position) >= first);
-    const older = part.messages.slice(0, part.messages.length - messages.length);
-    // What the first one follows is not known either.
-    if ([...older, ...messages.slice(0, 1)].some(isKnown)) return this.load(timeouts);
-    return this.#take({ ...part, messages }, first);
+    let before = 0;
+    for (let newest = FIRST.least + Math.ceil(this.budget / FIRST.tokensOfOne); ; newest *= FIRST.times) {
+      const loaded = await this.#store.load(this.id, timeouts, { newest, ids: known });
+      const { messages: rows, count = rows.length } = loaded;
+      const positionOf = (at: number): number => (loaded.count === undefined ? at : Number(rows[at]?.position));
+      if (rows.length > 0 ? positionOf(rows.length - 1) !== count - 1 : count > 0)
+        throw new ConfigurationError(
+          `store.load returned ${count} as count, and not the message at position ${count - 1}, which is the newest.`,
+        );
+      // Those that follow each other, up to the newest.
+      let start = rows.length;
+      while (start > 0 && positionOf(start - 1) === count - rows.length + start - 1) start -= 1;
+      const older = count - rows.length + start;
+      const isKnown = ({ id }: { id?: unknown }): boolean => known.includes(String(id));
+      // What the first one follows is not known either.
+      if (older > 0 && rows.slice(0, start + 1).some(isKnown)) return this.load(timeouts);
+      const messages = await this.#store.messagesFrom(rows.slice(start));
+      const hasAll = older === 0 || messages.length <= before; // or all that the store returns
+      if (hasAll || messageTokens(messages, this.counter.count) >= this.budget) {
+        this.#adopt(loaded);
+        return this.#see(messages, older, loaded);
+      }
+      before = messages.length;
+    }
   }
 
-  async #take({ messages: rows, state }: StoredConversation, older = 0): Promise<Newest> {
-    const loaded = await this.#store.messagesFrom(rows);
-    const known = state && withoutDamage(state, this.onError);
-    if (known && known.revision > this.#state.revision) this.#state = known;
-    this.newest = { messages: this.marked(loaded), older };
+  #see(messages: readonly ConversationMessage[], older: number, { edits }: { edits: number }): Seen {
+    this.newest = { messages, older, edits };
     return this.newest;
+  }
+
+  /** Takes a state that another process has saved. */
+  #adopt({ state, revision }: Loaded): void {
+    if (revision <= this.#saved.revision) return;
+    let stored = NEW_STATE;
+    try {
+      this.#isUnreadable = false;
+      if (state !== undefined && state !== null) stored = checkState(state);
+    } catch (error) {
+      this.#isUnreadable = true;
+      this.onError(error);
+    }
+    this.#state = this.#state === this.#saved.state ? stored : joined(stored, this.#state);
+    this.#saved = { state: stored, revision };
   }
 
   /** All messages, for what is no turn. */
   async everyMessage(timeouts: TurnTimeouts): Promise<readonly ConversationMessage[]> {
     if (this.newest.older === 0) return this.newest.messages;
-    const { messages } = await this.#store.load(this.id, timeouts);
-    return this.marked(await this.#store.messagesFrom(messages));
+    return this.#store.messagesFrom((await this.#store.load(this.id, timeouts)).messages);
   }
 
-  /** The messages of which a search loads those that it needs. */
-  archive({ messages: newest, older }: Newest, timeouts: TurnTimeouts): Archive {
-    if (older === 0) return archiveOf(newest);
-    const messages = new Array<ConversationMessage | undefined>(older).fill(undefined).concat(newest);
+  /** The messages of which a search loads those that it needs, in the order of their turns. */
+  archive({ messages: newest, older }: Pick<Seen, 'messages' | 'older'>, timeouts: TurnTimeouts): Archive {
+    const turns = inTurns(newest);
+    if (older === 0) return archiveOf(turns);
+    const messages = new Array<ConversationMessage | undefined>(older).fill(undefined).concat(turns);
     const load = async ({ words = [], ids = [], positions = [] }: Partial<WantedMessages>): Promise<void> => {
       const missing = positions.filter((position) => messages[position] === undefined);
       if (words.length + ids.length + missing.length === 0) return;
       const part = await this.#store.load(this.id, timeouts, { words, ids, positions: missing });
-      const found = this.marked(await this.#store.messagesFrom(part.messages));
+      const found = await this.#store.messagesFrom(part.messages);
       for (const [at, row] of part.messages.entries()) {
         const position = part.count === undefined ? at : Number(row.position);
         if (position < older) messages[position] = found[at];
@@ -106,112 +151,69 @@ export class Session {
     return { messages, load };
   }
 
-  /** Messages with what the state says of them. */
-  marked(messages: readonly ConversationMessage[]): readonly ConversationMessage[] {
-    const excluded = new Set<string | undefined>(this.#state.excluded);
-    if (excluded.size === 0) return messages;
-    return messages.map((message) => (excluded.has(message.id) ? { ...message, excluded: true } : message));
-  }
-
-  /** Saves one state at a time, so that no older one overwrites a newer one. Waits as long as the timeouts allow. */
+  /** Saves one state at a time, if it has changed. Waits as long as the timeouts allow. */
   async save(timeouts: TurnTimeouts): Promise<void> {
-    const { revision } = this.#state;
-    const state = { ...this.#state, revision: revision + 1 };
-    this.#state = state;
-    this.#lastSave = (isRequestBound() ? Promise.resolve() : this.#lastSave)
-      .then(() => this.#store.saveState(this.id, state, this.timeouts()))
-      .catch((error: unknown) => {
-        // Otherwise what another process saves meanwhile would look older.
-        if (this.#state.revision === state.revision) this.#state = { ...this.#state, revision };
-        this.onError(error);
-      });
+    const before = isRequestBound() ? Promise.resolve() : this.#lastSave;
+    this.#lastSave = before.then(() => this.#save()).catch(this.onError);
     await timeouts.within(() => this.#lastSave, tooLate('store.saveState')).catch(this.onError);
   }
 
-  /**
-   * Stores messages of a turn, in place of those that `spot` removes. Resolves to their ids.
-   *
-   * @throws {ConversationStoreError} when that fails, with a `cause`, or takes too long, without one. Nothing was removed
-   * then, unless the response of the store was lost.
-   */
-  async append(turn: readonly StoredMessage[], spot: Spot, older: number, timeouts: TurnTimeouts): Promise<string[]> {
-    const ids = await this.#store.append(this.id, turn, spot, timeouts);
-    if (!this.isStored) return ids; // the app stores its turns
-    this.forget(ids, spot.removed);
-    const added = turn.map((message, at) => ({ ...message, id: ids[at] ?? message.id }));
-    this.newest = { messages: [...spot.kept, ...added], older };
-    return ids;
-  }
-
-  /** Forgets what is known of messages that were replaced. `ids`: those of the new ones. An edited message keeps its id. */
-  forget(ids: readonly string[], removed: readonly ConversationMessage[]): void {
-    const { lost, excluded } = this.#state;
-    const stored = new Set(ids);
-    this.set({
-      lost: forgetMessages(lost, removed),
-      excluded: excluded.filter((id) => !stored.has(id)),
-    });
-  }
-
-  /**
-   * Stores messages as another conversation, with new ids, which `replyTo` and `recalled` name too. In several steps, if the
-   * database makes the ids: what names a message is stored after it. Returns the store.
-   */
-  async copy(id: string, messages: readonly ConversationMessage[], timeouts: TurnTimeouts): Promise<ConversationStore> {
-    const { given: store } = this.#store;
-    if (store.append === undefined) throw new ConfigurationError('fork needs a store with append.');
-    const excluded = new Set(store.saveState && this.#state.excluded);
-    const ids = new Map<string, string>();
-    let newest: string | undefined;
-    for (let start = 0; start < messages.length; ) {
-      const end = endOfStep(messages, start);
-      const copies = messages.slice(start, end).map((_, at) => copyOf(messages, start + at, { ids, excluded }));
-      const given = await this.#store.append(id, stored(this.runtime, copies), { after: newest, newest }, timeouts);
-      for (const [at, newId] of given.entries()) {
-        const oldId = messages[start + at]?.id;
-        if (oldId !== undefined) ids.set(oldId, newId);
+  async #save(): Promise<void> {
+    for (let isFirst = true; this.#state !== this.#saved.state && !this.#isUnreadable; isFirst = false) {
+      const state = this.#state;
+      const { revision } = this.#saved;
+      try {
+        await this.#store.saveState(this.id, cleaned(state), Math.max(0, revision), this.timeouts());
+        this.#saved = { state, revision: Math.max(0, revision) + 1 };
+      } catch (error) {
+        if (!isFirst || !ConversationConflictError.is(error)) throw error;
+        this.#saved = { ...this.#saved, revision: -1 };
+        this.#adopt(await this.#store.load(this.id, this.timeouts(), { newest: 1 }));
       }
-      newest = given.at(-1);
-      start = end;
     }
-    const state = { ...NEW_STATE, revision: 1, excluded: [...excluded].flatMap((one) => ids.get(one) ?? []) };
-    if (state.excluded.length > 0) await this.#store.saveState(id, state, timeouts);
-    return store;
   }
 
-  /** Leaves a message out of prompts and searches, or takes it in again. */
-  exclude(messageId: string, excluded: boolean): void {
-    const others = this.#state.excluded.filter((id) => id !== messageId);
-    this.set({ excluded: excluded ? [...others, messageId] : others });
-    const messages = this.newest.messages.filter(({ id }) => id === messageId);
-    if (excluded) this.set({ lost: forgetMessages(this.#state.lost, messages) });
+  /** Adds messages, or replaces some. Resolves to how many were added. */
+  async append(messages: readonly StoredMessage[], place: AppendPlace, timeouts: TurnTimeouts): Promise<number> {
+    return this.#store.append(this.id, messages, place, timeouts);
   }
 
-  /** @throws {ConfigurationError} when the store keeps no messages, so that none can be replaced */
-  checkReplaceable(): void {
-    if (!this.isStored) throw new ConfigurationError('To replace messages, the store needs append.');
+  /** Stores messages as another conversation. Returns the store. */
+  async copy(id: string, messages: readonly StoredMessage[], timeouts: TurnTimeouts): Promise<ConversationStore> {
+    await this.#store.append(id, messages, { edits: 0, newest: null }, timeouts);
+    return this.#store.given;
   }
 
-  /** Whether turns are stored here. Otherwise, the app stores them. */
+  /** Leaves a message and the replies to it out of prompts and searches, or takes them in again. */
+  async setExcluded(messageId: string, excluded: 0 | 1, timeouts: TurnTimeouts): Promise<void> {
+    const questions = questionsOf(this.newest.messages);
+    const marked = this.newest.messages.filter(({ id }, at) => id === messageId || questions[at] === messageId);
+    for (const { id = '' } of marked) await this.#store.setExcluded(this.id, id, excluded, timeouts);
+    if (excluded === 1) this.forget(marked);
+    const messages = this.newest.messages.map((message) =>
+      marked.includes(message) ? { ...message, excluded: excluded === 1 } : message,
+    );
+    this.newest = { ...this.newest, messages };
+  }
+
+  /** Forgets lost statements that stand in messages which are excluded or replaced. */
+  forget(messages: readonly ConversationMessage[]): void {
+    const lost = forgetMessages(this.#state.lost, messages);
+    if (lost.length < this.#state.lost.length) this.set({ lost });
+  }
+
+  /** @throws {ConfigurationError} when the store keeps no messages */
+  checkStored(what: string): void {
+    if (!this.isStored) throw new ConfigurationError(`${what} needs a store with append and setExcluded.`);
+  }
+
+  /** Whether turns are stored. */
   get isStored(): boolean {
-    return this.#store.given.append !== undefined;
+    return this.#store.isWritten;
   }
 }
 
-/** All messages of a conversation, or the newest. */
-export interface Newest {
-  messages: readonly ConversationMessage[];
-  /** How many messages are older than these. */
-  older: number;
-}
-
-/** Where `append` stores messages, what stays before them, and what it deletes. */
-export interface Spot extends AppendPlace {
-  kept: readonly ConversationMessage[];
-  removed: readonly ConversationMessage[];
-}
-
-/** Messages as they are stored: with ids, and with times that rise, so that a database can sort by them. */
+/** Messages as they are stored: with ids, and with times that rise. */
 export function stored(runtime: Runtime, messages: readonly ConversationMessage[]): StoredMessage[] {
   const now = runtime.wallClock();
   return messages.map((message, at) => ({

@@ -1,38 +1,34 @@
 import * as z from 'zod/mini';
 import { ConfigurationError } from '../../index.js';
+import type { LostEntry } from '../model.js';
 import type { ConversationState } from '../store.js';
 
-export const NEW_STATE: ConversationState = {
-  format: 1,
-  revision: 0,
-  lost: [],
-  compaction: {},
-  excluded: [],
-};
+export const NEW_STATE: ConversationState = { format: 1, lost: [], compaction: {} };
 
-/**
- * A state without its damaged parts, so that the conversation goes on, and messages stay excluded. `undefined` if its format or
- * its revision is damaged.
- */
-export function withoutDamage(
-  state: ConversationState,
-  onError: (error: unknown) => void,
-): ConversationState | undefined {
-  const issues = z.safeParse(stateSchema, state).error?.issues ?? [];
-  const [issue] = issues;
+/** @throws {ConfigurationError} when a state is not one that was saved */
+export function checkState(state: ConversationState): ConversationState {
+  const [issue] = z.safeParse(stateSchema, state).error?.issues ?? [];
   if (issue === undefined) return state;
   const path = ['state', ...issue.path.map(String)].join('.');
-  onError(
-    new ConfigurationError(
-      `store.load must return the state that store.saveState got, unchanged: ${path} is invalid. The turn continues without it.`,
-    ),
+  throw new ConfigurationError(
+    `store.load must return the state that store.saveState got, unchanged: ${path} is invalid. Turns go on without it, and it is not saved over.`,
   );
-  const parts = issues.map((one) => one.path[0] as keyof ConversationState);
-  if (state.format !== NEW_STATE.format || parts.includes('revision')) return undefined;
-  const whole = { ...state, ...Object.fromEntries(parts.map((part) => [part, NEW_STATE[part]])) };
-  // A damaged id must not bring the other messages back into prompts.
-  const excluded = Array.isArray(state.excluded) ? state.excluded.filter((id) => typeof id === 'string') : [];
-  return { ...whole, excluded };
+}
+
+/** One state of two that were made from the same one: the newer context, and all lost statements. */
+export function joined(stored: ConversationState, own: ConversationState): ConversationState {
+  const [one, other] = [stored.snapshot, own.snapshot];
+  const isNewer = (one?.summary.version ?? -1) > (other?.summary.version ?? -1);
+  const known = new Set(stored.lost.map(keyOf));
+  return {
+    ...own,
+    snapshot: isNewer ? one : (other ?? one),
+    lost: [...stored.lost, ...own.lost.filter((entry) => !known.has(keyOf(entry)))],
+  };
+}
+
+function keyOf({ section, term, text }: LostEntry): string {
+  return JSON.stringify([section, term, text]);
 }
 
 /** The state of a conversation, as a store returns it. */
@@ -43,7 +39,6 @@ const stateSchema = /* @__PURE__ */ (() => {
   const part = <Shape extends z.core.$ZodShape>(shape: Shape) => z.optional(z.looseObject(shape));
   return z.looseObject({
     format: z.literal(1),
-    revision: number,
     lost: z.array(z.looseObject({ section: text, text, until: number })),
     // What the service sends is used without a check of its fields.
     snapshot: part({
@@ -57,6 +52,5 @@ const stateSchema = /* @__PURE__ */ (() => {
       last: part({ level: z.enum(['light', 'deep', 'aggressive']), tokens: number, savedNothing: z.boolean() }),
       suspended: part({ until: number, wait: number }),
     }),
-    excluded: z.array(text),
   });
 })();

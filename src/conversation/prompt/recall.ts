@@ -30,9 +30,8 @@ const MONTHS =
   /* @__PURE__ */ 'January February March April May June July August September October November December'.split(' ');
 
 /**
- * Returns the best of what a turn recalled, for a page that shows the sources of a reply: messages and lost statements that
- * match the input, without those that were only next to a match. A sentence that was said again is one source. Pass the
- * report of a turn, or a stored reply, whose sources have ids but no texts.
+ * Returns the best of what a turn recalled, for a page that shows sources: messages and lost statements that match the input. A
+ * sentence that was said again is one source. Pass the report of a turn, or a stored reply, whose sources have ids but no texts.
  *
  * @example
  * ```ts

@@ -1,6 +1,5 @@
 import { inSlices } from '../../base/pauses.js';
 import type { Runtime } from '../../base/runtime.js';
-import { ContextGatewayError } from '../../index.js';
 import { isSent, questionIn } from '../messages.js';
 import type { ConversationMessage, FoundMessage, LostEntry } from '../model.js';
 import type { TurnTimeouts } from '../turn-timeouts.js';
@@ -31,8 +30,6 @@ const RECENT = 200;
 export const MAX_HITS = 1000;
 /** Lost statements that a prompt repeats. */
 const MAX_LOST = 5;
-/** Milliseconds for the app's own search. */
-const SEARCH_TIMEOUT = 2_000;
 /** The usual constant of reciprocal rank fusion. */
 const RANK_CONSTANT = 60;
 
@@ -47,16 +44,23 @@ export class Searcher {
   async found(
     input: readonly ConversationMessage[],
     messages: readonly ConversationMessage[],
-    more: { archive: Archive; until: number; timeouts: TurnTimeouts; lost: readonly LostEntry[] },
+    more: {
+      archive: Archive;
+      until: number;
+      timeouts: TurnTimeouts;
+      lost: readonly LostEntry[];
+      /** What the app's own search finds, if it was begun before. */
+      own?: Promise<readonly string[]> | undefined;
+    },
   ): Promise<Found> {
-    const { archive, until, timeouts, lost } = more;
+    const { archive, until, timeouts, lost, own } = more;
     const ofUser = messages.slice(-RECENT).filter((message) => message.role === 'user' && isSent(message));
     const previous = ofUser.slice(-2).map(({ content }) => content);
     const text = queryOf(input);
     const now = askedAt(input) ?? this.#now();
     // `until`, because a question that is stored already would find itself.
     const query = { text, previous, limit: MAX_HITS, until, now, timeZone: this.options.timeZone };
-    const found = await this.#search(query, archive, timeouts);
+    const found = await this.#search(query, archive, timeouts, own);
     const statements = await inSlices(this.#lostFor(text, lost, archive.messages));
     return { ...found, messages: [...statements, ...found.messages] };
   }
@@ -67,11 +71,13 @@ export class Searcher {
     return (await this.#search(query, archive, timeouts)).messages;
   }
 
-  async #search(query: Query, archive: Archive, timeouts: TurnTimeouts): Promise<Found> {
-    const [ids] = await Promise.all([
-      this.#idsFrom(query.text, query.limit, timeouts),
-      archive.load({ words: wantedWords(query) }),
-    ]);
+  async #search(
+    query: Query,
+    archive: Archive,
+    timeouts: TurnTimeouts,
+    own = this.own(query.text, query.limit, timeouts),
+  ): Promise<Found> {
+    const [ids] = await Promise.all([own, archive.load({ words: wantedWords(query) })]);
     const ranking = await inSlices(rankMessages(archive.messages, query));
     await archive.load({ ids, positions: ranking.best.map(({ position }) => position) });
     return this.#joined(found(ranking, archive.messages, query.timeZone), ids, archive.messages, query.until);
@@ -103,20 +109,15 @@ export class Searcher {
     return [...left].map(({ one }) => ({ ...one, position: -1, score: 1 }));
   }
 
-  async #idsFrom(query: string, limit: number, timeouts: TurnTimeouts): Promise<string[]> {
+  /** What the app's own search finds. */
+  async own(query: string, limit: number, timeouts: TurnTimeouts): Promise<readonly string[]> {
     const { search } = this.options;
     if (search === undefined) return [];
-    const stop = new AbortController();
-    try {
-      const found = await timeouts.within(() => search(query, { limit, signal: stop.signal }), tooLate, SEARCH_TIMEOUT);
+    const ids = async (signal: AbortSignal): Promise<string[]> => {
+      const found = await search(query, { limit, signal });
       return [...new Set(found.map(({ id }) => String(id)))]; // of a database, it may be a number; of each chunk, the same
-    } catch (error) {
-      timeouts.throwIfAborted();
-      this.onError(error);
-      return [];
-    } finally {
-      stop.abort();
-    }
+    };
+    return (await timeouts.optional('The option search', ids, this.onError)) ?? [];
   }
 
   /**
@@ -146,10 +147,6 @@ function statementOf(text: string): { words: string; longest: string } {
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   const longest = words.reduce((one, other) => (other.length > one.length ? other : one), '');
   return { words: normalise(text), longest };
-}
-
-function tooLate(ms: number): Error {
-  return new ContextGatewayError(`The option search took longer than ${ms} ms.`);
 }
 
 /** What the input asks for: the last message of the user. */

@@ -1,15 +1,16 @@
-import type { ChatMessage, RequestOptions } from '../../index.js';
 import type { Background } from '../background.js';
-import { checkCallOptions, searchOptionsSchema, signalOptionsSchema } from '../call-options.js';
+import { checkCallOptions, messagesOptionsSchema, prepareOptionsSchema, searchOptionsSchema } from '../call-options.js';
 import { ContextActions } from '../context/actions.js';
-import type { Session } from '../context/session.js';
-import { badInput, messagesOf } from '../messages.js';
-import type { BuiltPrompt, ChatTurn, FoundMessage, RecordedReply, ReplyStream, SentPrompt } from '../model.js';
+import { type Session, stored } from '../context/session.js';
+import { inTurns } from '../in-turns.js';
+import { messagesOf } from '../messages.js';
+import type { ChatTurn, ConversationMessage, FoundMessage, ReplyStream, StoredMessage } from '../model.js';
 import {
-  type BuildOptions,
   type CheckedOptions,
   type ConversationOptions,
   checkOptions,
+  type MessagesOptions,
+  type PrepareOptions,
   type SearchOptions,
   type TurnInput,
   type TurnOptions,
@@ -17,7 +18,8 @@ import {
 import { withoutCopies } from '../search/copies.js';
 import { excerptOf } from '../search/passages.js';
 import { positionOf } from './place.js';
-import { type Ask, Turns } from './turn.js';
+import type { PreparedTurn } from './prepared.js';
+import { type Asked, Turns } from './turn.js';
 
 /** So many messages are found, because some may say the same. */
 const LEAST_FOUND = 200;
@@ -67,15 +69,14 @@ export class Conversation extends ContextActions {
   /**
    * Sends the input and streams the reply: `for await (const text of conversation.stream('…'))`.
    *
-   * The input is stored before it is sent, and the reply when it ends, also if it was stopped. Pass messages with ids,
-   * `[{ role, content, id }]`, and a page can send a question once more that got no reply: it is not stored again. The new reply
-   * replaces the old one, if no other message follows it, and otherwise becomes the newest message. While the question is being
-   * asked in this process, also by another object over the same store, the second gets the first one's reply.
+   * The input is stored before it is sent, and the reply when it ends, also if it was stopped. With ids, `[{ role, content, id }]`, a
+   * page can send a question once more: it is not stored again, and the new reply replaces the old one. While the same question is
+   * being asked in this process, the second gets the first one's reply.
    *
    * @throws {ContextBudgetError} before anything is stored or sent, when the instructions, the pins and the input do not fit
    * @throws {ConversationStoreError} when the input cannot be stored (then nothing is sent), or the reply (then `turn` has it)
-   * @throws {ConversationConflictError} when another process has stored messages since the turn began, or the id of a message
-   * is known with another text; nothing is sent
+   * @throws {ConversationConflictError} when an id is known with another text, another process asks the same question, or `newest` is
+   * not the newest message (then nothing is sent), or when the question was edited meanwhile (then `turn` has the reply)
    * @example
    * ```ts
    * for await (const text of conversation.stream('The harbour opens at six. When does the harbour open?')) {
@@ -117,9 +118,9 @@ export class Conversation extends ContextActions {
 
   /**
    * Replaces the text of a message of the user and all messages after it, and streams the reply. They are replaced when the
-   * reply is stored, in one step: if it fails before its first word, they are still there. The message keeps its id, unless your
-   * database makes another.
+   * reply is stored, in one step: if it fails before its first word, they are still there. The message keeps its id.
    *
+   * @throws {ConversationConflictError} when messages were stored that it has not seen: it replaces nothing, and `turn` has the reply
    * @throws {ConfigurationError} when the store has no `append`
    * @example
    * ```ts
@@ -133,7 +134,8 @@ export class Conversation extends ContextActions {
   }
 
   /**
-   * Copies the messages up to and including this one into a new conversation, without the service's context.
+   * Copies the messages up to and including this one into a new conversation, without the service's context. They keep their ids.
+   * With a question, it ends with that, and with a reply, with that reply.
    *
    * @example
    * ```ts
@@ -143,9 +145,13 @@ export class Conversation extends ContextActions {
    * ```
    */
   async fork(messageId: string): Promise<Conversation> {
+    this.#session.checkStored('fork');
     const timeouts = this.#session.timeouts();
     const { messages } = await this.#session.load(timeouts);
-    const copied = messages.slice(0, positionOf(messageId, messages) + 1);
+    const turns = inTurns(messages);
+    const originals = new Map(messages.map((message) => [message.id, message]));
+    const kept = turns.slice(0, positionOf(messageId, turns) + 1).flatMap(({ id }) => originals.get(id) ?? []);
+    const copied = stored(this.#options.runtime, kept);
     const conversationId = crypto.randomUUID();
     const store = await this.#session.copy(conversationId, copied, timeouts);
     return new Conversation({ ...this.#options, conversationId, context: undefined, store });
@@ -173,87 +179,53 @@ export class Conversation extends ContextActions {
   }
 
   /**
-   * Builds the prompt for an input, to send with any client. Pass the reply to `record`. Give the input an id if you store it
-   * before: it is then in the prompt once. The last question may have another text than the stored one.
+   * Begins a turn whose reply another client generates: builds the prompt, and then stores the question. Send `turn.prompt`, and
+   * pass what comes back to `turn.finish`, which stores it. With `edit` the question is stored with its reply. With `history`,
+   * the messages before the input in place of those of the store, nothing is stored.
    *
+   * @throws {ContextBudgetError} before anything is stored, when the instructions, the pins and the input do not fit
+   * @throws {ConversationStoreError} when the question cannot be stored
+   * @throws {ConversationConflictError} when it is being asked elsewhere, or its id is known with another text
    * @example
    * ```ts
-   * const { chatMessages } = await conversation.buildMessages('The harbour opens at six. When does the harbour open?');
-   * const { choices } = await gateway.chat.completions.create({ model: 'atlas-small', messages: chatMessages });
-   * console.log(choices[0]?.message.content);
+   * const turn = await conversation.prepare('The harbour opens at six. When does the harbour open?');
+   * const reply = await gateway.chat.completions.create({ model: 'atlas-small', messages: turn.prompt });
+   * console.log((await turn.finish(reply)).text);
    * ```
    */
-  async buildMessages(input: TurnInput, options: BuildOptions = {}): Promise<BuiltPrompt> {
-    return this.#turns.prompts.forInput(messagesOf(input), options);
+  async prepare(input: TurnInput, options: PrepareOptions = {}): Promise<PreparedTurn> {
+    checkCallOptions(options, prepareOptionsSchema);
+    return this.#turns.prepare(messagesOf(input), options);
   }
 
   /**
-   * Builds one message with the context and the messages that are found for a question, for prompts that you build
-   * yourself. It has at most half of the token budget. Resolves to `undefined` if there is nothing to send.
+   * Stores messages as they are: a greeting, the reply of an operator, an import, or the `turn` of a `ConversationStoreError`. Those
+   * that are stored already are not added again. Resolves to them with their ids.
    *
+   * @throws {ConversationConflictError} when an id is known with another text, or `replyTo` names a question that is not stored
+   * @throws {ConversationStoreError} when they cannot be stored
+   * @throws {ConfigurationError} when the store has no `append`
    * @example
    * ```ts
-   * await context.pin('conv_sample', 'msg_sample_7');
-   * const message = await conversation.contextMessage('Why Parquet?');
-   * console.log(message?.content.includes('finance team'));
+   * await conversation.add([{ role: 'assistant', content: 'Welcome to the harbour office.' }]);
    * ```
    */
-  async contextMessage(
-    question: string,
-    options: Pick<RequestOptions, 'signal'> = {},
-  ): Promise<ChatMessage | undefined> {
-    checkCallOptions(options, signalOptionsSchema);
-    const input = messagesOf(question);
-    const timeouts = this.#session.timeouts(options);
-    const all = await this.#session.loadNewest(timeouts);
-    const params = {
-      input,
-      messages: all.messages,
-      all,
-      most: Math.floor(this.#options.budget / 2),
-      tail: false,
-    } as const;
-    const prompt = await this.#turns.prompts.build(params, options, timeouts);
-    const texts = [prompt.context, prompt.recalled].flatMap((message) => message?.content ?? []);
-    return texts.length === 0 ? undefined : { role: 'user', content: texts.join('\n\n') };
+  async add(messages: readonly ConversationMessage[]): Promise<readonly StoredMessage[]> {
+    return this.#background.run(this.#turns.add(messagesOf(messages)));
   }
 
   /**
-   * Stores a turn that was made with another client, and compacts in the background if due. Without `reply`, stores the input
-   * alone, so that a question is there before you send it. If the input is already stored (by its ids), it is not stored again:
-   * the reply replaces the stored one, if no other message follows it. Recording a turn twice stores it once. With its reply, the
-   * last question may have another text: it is edited.
-   *
-   * @throws {ConversationConflictError} when the id of another message is known with another text
-   * @throws {ConversationStoreError} when the turn cannot be stored
-   * @example
-   * ```ts
-   * await conversation.record('The harbour opens at six.', { text: 'Noted.' });
-   * console.log((await conversation.send('When does the harbour open?')).text);
-   * ```
-   */
-  record(input: TurnInput, reply?: RecordedReply): Promise<void> {
-    const messages = messagesOf(input);
-    if (reply !== undefined && typeof reply?.text !== 'string') throw badInput('reply', 'must be { text }');
-    if (typeof (reply?.id ?? '') !== 'string') throw badInput('reply.id', 'must be a string');
-    return this.#background.run(this.#turns.record(messages, reply)); // whose errors a caller may ignore
-  }
-
-  /**
-   * Compacts in the background if due. Call it after turns that you do not pass to `record`. Pass `sent`, a prompt and its
-   * reported tokens, to correct the token estimate.
+   * The messages of the conversation, in the order of their turns: a reply stands after its question.
    *
    * @example
    * ```ts
-   * const { chatMessages: messages } = await conversation.buildMessages('When does the harbour open?');
-   * const { usage } = await gateway.chat.completions.create({ model: 'atlas-small', messages });
-   * conversation.compactWhenDue(usage && { messages, prompt_tokens: usage.prompt_tokens });
-   * await conversation.idle();
+   * await conversation.send('The harbour opens at six.');
+   * for (const { role, content } of await conversation.messages({ limit: 20 })) console.log(role, content);
    * ```
    */
-  compactWhenDue(sent?: SentPrompt): void {
-    const timeouts = this.#session.timeouts({ signal: this.#background.signal });
-    this.#background.behind(this.#session.loadNewest(timeouts).then(() => this.#turns.compactWhenDue(timeouts, sent)));
+  async messages({ before, limit = 50, ...options }: MessagesOptions = {}): Promise<readonly ConversationMessage[]> {
+    checkCallOptions({ before, limit, ...options }, messagesOptionsSchema);
+    return this.#turns.messages(before, limit, this.#session.timeouts(options));
   }
 
   /**
@@ -288,6 +260,6 @@ export class Conversation extends ContextActions {
 }
 
 /** Copies the input now, so that later changes by the caller change nothing. An error is thrown by the reply. */
-function sent(input: TurnInput): Ask {
+function sent(input: TurnInput): Asked {
   return { how: 'send', input: Array.isArray(input) ? input.map((message) => ({ ...message })) : input };
 }

@@ -1,29 +1,28 @@
 import { pauses } from '../../base/pauses.js';
 import { ConfigurationError } from '../../index.js';
 import type { Background } from '../background.js';
-import { buildOptionsSchema, checkCallOptions } from '../call-options.js';
-import type { CurrentContext } from '../context/reader.js';
+import type { ContextReader, CurrentContext } from '../context/reader.js';
 import { messageOf } from '../context/rows.js';
 import type { ServiceContext } from '../context/service.js';
-import type { Newest, Session } from '../context/session.js';
-import { badInput } from '../messages.js';
+import type { Seen, Session } from '../context/session.js';
+import { inTurns } from '../in-turns.js';
+import { badInput, isSent } from '../messages.js';
 import type { BuiltPrompt, ConversationMessage } from '../model.js';
 import type { BuildOptions, CheckedOptions } from '../options.js';
 import { PromptLayout } from '../prompt/fit.js';
-import { Searcher } from '../search/search.js';
+import { messageTokens } from '../prompt/tokens.js';
+import { MAX_HITS, queryOf, Searcher } from '../search/search.js';
 import type { TurnTimeouts } from '../turn-timeouts.js';
-import { historyOf, type Place, placeOf } from './place.js';
+import { historyOf, type Place } from './place.js';
 
 interface PromptParams {
   input: readonly ConversationMessage[];
   /** The messages before the input. */
   messages: readonly ConversationMessage[];
   /** The messages before the input, and all after it, in which to search. Without `older`, their positions are not known. */
-  all: Pick<Newest, 'messages'> & Partial<Newest>;
+  all: Pick<Seen, 'messages'> & Partial<Seen>;
   /** Maximum tokens, if they are fewer than those of the options. */
   most?: number;
-  /** With `false`, the newest messages are only searched. */
-  tail?: false;
 }
 
 /** Builds the prompts of a conversation: its context, its newest messages, and what is found for the input. */
@@ -34,38 +33,46 @@ export class Prompts {
   constructor(
     private readonly options: CheckedOptions,
     private readonly session: Session,
+    private readonly reader: ContextReader,
     private readonly service: ServiceContext | undefined,
     private readonly background: Background,
   ) {
     this.searcher = new Searcher(options, background.onError);
   }
 
-  /** A prompt for another client, with the stored messages or those that the app passes. */
-  async forInput(input: readonly ConversationMessage[], options: BuildOptions): Promise<BuiltPrompt> {
-    checkCallOptions(options, buildOptionsSchema);
-    const timeouts = this.session.timeouts(options);
-    const seen = await this.session.loadNewest(timeouts, options.messages ? [] : input.map(({ id }) => id));
-    const passed = options.messages && this.session.marked(messagesFrom(options.messages));
-    const all = passed === undefined ? seen : { messages: passed };
-    const place = placeOf(input, all.messages, { mayEdit: true });
-    const prompt = await this.build(paramsOf(place, all), options, timeouts);
-    if (passed !== undefined) this.#warnOfLeftOut(prompt);
+  /** A prompt for messages that the app passes, and does not store here. */
+  async forHistory(
+    input: readonly ConversationMessage[],
+    history: readonly ConversationMessage[],
+    options: BuildOptions,
+    timeouts: TurnTimeouts,
+  ): Promise<BuiltPrompt> {
+    await this.session.loadNewest(timeouts);
+    const messages = messagesFrom(history);
+    const all = { messages };
+    const prompt = await this.build({ input, messages: inTurns(messages), all }, options, timeouts);
+    this.#warnOfLeftOut(prompt);
     return prompt;
   }
 
-  async context(timeouts: TurnTimeouts): Promise<CurrentContext> {
-    return (await this.service?.reader.current(timeouts.request())) ?? { stale: false };
+  context(timeouts: TurnTimeouts): Promise<CurrentContext> {
+    return this.reader.current(timeouts);
   }
 
   async build(
-    { input, messages, all, most = Number.POSITIVE_INFINITY, tail }: PromptParams,
+    { input, messages, all, most = Number.POSITIVE_INFINITY }: PromptParams,
     { max_tokens = this.options.replyTokens, instructions = this.options.instructions }: BuildOptions,
     timeouts: TurnTimeouts,
   ): Promise<BuiltPrompt> {
     const { contextWindow, budget } = this.options;
     if (!Number.isInteger(max_tokens) || max_tokens < 0 || max_tokens >= contextWindow)
       throw badInput('max_tokens', `must be a whole number of tokens below contextWindow, which is ${contextWindow}`);
-    const { stale, snapshot, memory } = await this.context(timeouts);
+    const { older = 0 } = all;
+    const room = Math.min(budget, contextWindow - max_tokens, most);
+    // Begun with the read of the context, unless all messages may fit, so that a turn does not wait for one after the other.
+    const isSearched = this.options.search !== undefined && (older > 0 || this.#exceed(room, messages));
+    const own = isSearched ? this.searcher.own(queryOf(input), MAX_HITS, timeouts) : undefined;
+    const [{ stale, snapshot, memory }] = await Promise.all([this.context(timeouts), own]);
     const { lost } = this.session.state;
     const params = {
       parts: { ...snapshot, memory },
@@ -73,8 +80,7 @@ export class Prompts {
       older: all.older,
       input,
       instructions,
-      tail,
-      budget: Math.min(budget, contextWindow - max_tokens, most),
+      budget: room,
       limit: Math.min(contextWindow - max_tokens, most),
       count: this.session.counter.count,
     };
@@ -83,9 +89,8 @@ export class Prompts {
     await pause();
     // Without a search, as long as all messages fit.
     const isAll = plan.hasAll && lost.length === 0;
-    const { older = 0 } = all;
     const archive = this.session.archive({ ...all, older }, timeouts);
-    const search = { archive, until: older + messages.length, timeouts, lost };
+    const search = { archive, until: older + messages.length, timeouts, lost, own };
     const found = isAll ? undefined : await this.searcher.found(input, messages, search);
     await pause();
     const { report, ...prompt } = plan.fill(found);
@@ -93,6 +98,15 @@ export class Prompts {
     const { estimated } = this.session.counter;
     const compactionExhausted = snapshot !== undefined && this.service?.compactor.isExhausted(snapshot) === true;
     return { ...prompt, report: { ...report, estimated, stale, compactionExhausted } };
+  }
+
+  /** Counts no more messages than it must, because there may be very many. */
+  #exceed(tokens: number, messages: readonly ConversationMessage[]): boolean {
+    let left = tokens;
+    return messages.some((message) => {
+      if (isSent(message)) left -= messageTokens([message], this.session.counter.count);
+      return left < 0;
+    });
   }
 
   /** Before the first compaction, messages that are neither sent nor recalled are in no summary either. */
@@ -106,20 +120,15 @@ export class Prompts {
   }
 }
 
-/** What the prompt of a turn is built from. A message of the input stays excluded if it is. */
+/** What the prompt of a turn is built from. */
 export function paramsOf(
   place: Place<ConversationMessage>,
   all: PromptParams['all'],
 ): Pick<PromptParams, 'input' | 'messages' | 'all'> {
-  const excluded = new Set(all.messages.flatMap((message) => (message.excluded === true ? (message.id ?? []) : [])));
-  const input = place.input.map((message) =>
-    excluded.has(message.id ?? '') ? { ...message, excluded: true } : message,
-  );
-  return { input, messages: historyOf(place, all.messages), all };
+  return { input: place.input, messages: historyOf(place, all), all };
 }
 
 /** @throws {RequestValidationError} that names the message and its field */
-function messagesFrom(messages: BuildOptions['messages']): ConversationMessage[] {
-  if (!Array.isArray(messages)) throw badInput('messages', 'must be an array of { role, content }');
-  return messages.map((row, at) => messageOf(row, (field, message) => badInput(['messages', at, field], message)));
+function messagesFrom(history: readonly ConversationMessage[]): ConversationMessage[] {
+  return history.map((row, at) => messageOf(row, (field, message) => badInput(['history', at, field], message)));
 }

@@ -1,17 +1,18 @@
 import { unlessSilent, withHeartbeats } from '../../base/heartbeats.js';
 import { ignoreErrors } from '../../base/ignore-errors.js';
+import { shownSources } from '../../base/shown-sources.js';
 import { streamOf } from '../../base/stream-of.js';
 import { ConfigurationError, type ErrorData, toErrorData, toErrorResponse } from '../../index.js';
-import type { ChatTurn, CompactionReceipt, FoundMessage, ReplyStream } from '../model.js';
+import type { CompactionReceipt, FoundMessage, PageTurn, ReplyStream } from '../model.js';
 
 /**
- * What a page learns about a turn, in this order: `recalled` if something was, the `text` in pieces, the `turn` as it
+ * What a page learns about a turn, in this order: the best ten messages that were `recalled`, the `text` in pieces, the `turn` as it
  * was stored, an `error` if there was one, and the `receipt` of a compaction that ran after it.
  */
 export type TurnEvent =
   | { type: 'recalled'; recalled: FoundMessage[] }
   | { type: 'text'; text: string }
-  | { type: 'turn'; turn: Omit<ChatTurn, 'completion'> }
+  | { type: 'turn'; turn: PageTurn }
   | { type: 'error'; error: ErrorData }
   | { type: 'receipt'; receipt: CompactionReceipt };
 
@@ -21,11 +22,8 @@ export type TurnEvent =
  * the model is silent, a comment is sent every eight seconds, so that no proxy ends the response.
  *
  * If the page is closed, the reply is stopped, and its text so far is stored. Also pass the signal of the request to the
- * reply, so that it stops if the page is closed before the first text. With the option `background`, and without that
- * signal, the reply continues, and a page that is reloaded gets another response.
- *
- * A page gets no details of problems of your own server, such as a missing key, but a status of 500 or more. `onError` gets
- * the error.
+ * reply: it stops before the first text, too. With `background`, and without that signal, the reply continues. A page gets no details
+ * of problems of your own server; `onError` gets the error.
  *
  * @throws {ConfigurationError} for anything else than a reply of `stream`, such as the promise of `send`
  *
@@ -70,7 +68,7 @@ async function* eventsOf(
   let failure: { error: unknown } | undefined;
   try {
     let step = await first;
-    const { recalled = [] } = reply.report ?? {};
+    const recalled = shownSources(reply.report?.recalled ?? []);
     if (recalled.length > 0) yield { type: 'recalled', recalled };
     for (; !step.done; step = await texts.next()) yield { type: 'text', text: step.value };
   } catch (error) {
@@ -79,8 +77,9 @@ async function* eventsOf(
   }
   const ended = await reply.final().catch(() => undefined); // with the error of the loop
   if (ended !== undefined) {
-    const { completion: _, ...turn } = ended;
-    yield { type: 'turn', turn };
+    const { completion: _, report, ...turn } = ended;
+    const { recalled: __, ...shown } = report;
+    yield { type: 'turn', turn: { ...turn, report: shown } };
   }
   if (failure !== undefined) yield { type: 'error', error: toErrorData(failure.error) };
   const receipt = await reply.receipt();

@@ -1,28 +1,48 @@
 import type { Runtime } from '../../base/runtime.js';
-import { type Newest, type Session, type Spot, stored } from '../context/session.js';
-import { questionIn, wellFormed } from '../messages.js';
-import type { ChatTurn, ConversationMessage, PromptReport, RecordedReply, StoredMessage } from '../model.js';
+import { APIAbortError } from '../../index.js';
+import { type Seen, type Session, stored } from '../context/session.js';
+import { cleaned, questionIn } from '../messages.js';
+import type { ChatTurn, ConversationMessage, PromptReport, StoredMessage } from '../model.js';
 import { storedSources } from '../prompt/recall.js';
-import { ConversationConflictError, ConversationStoreError } from '../store.js';
+import { type AppendPlace, ConversationConflictError, ConversationStoreError } from '../store.js';
 import type { TurnTimeouts } from '../turn-timeouts.js';
-import { afterConflict } from './conflict.js';
-import { checkIds, isNew, type Place, spotOf } from './place.js';
+import { hasWholeReply, notStored, type Place, replacedBy } from './place.js';
 
 /** A turn that has begun: its place, and the messages that it saw. Others may be loaded until it ends. */
 export interface BegunTurn {
   place: Place;
-  seen: Newest;
-  /** The ids that the turn has made for its input. */
-  made: ReadonlySet<string>;
-  replyId: string | undefined;
+  seen: Seen;
+  replyId: string;
   /** Messages of the input that this turn has stored. */
   question: readonly StoredMessage[];
 }
 
-/** How often a turn takes another place, because other processes store theirs. */
-const PLACES = 20;
+/** A reply that is to be stored. */
+export interface GivenReply {
+  text: string;
+  stopped?: boolean | undefined;
+  report?: PromptReport | undefined;
+}
 
-/** Stores the messages of a turn in its place: a new input first, and then the reply. */
+/** What the service says of a reply. */
+export type ReplyFacts = Pick<ConversationMessage, 'finish_reason' | 'model' | 'usage'>;
+
+/** What became of a reply. */
+export interface KeptReply {
+  /** The messages of the turn that are stored. */
+  messages: readonly StoredMessage[];
+  /** The ids of messages that are no longer stored. */
+  removed: string[];
+}
+
+/** How often a turn begins again, because the conversation was edited. */
+export const BEGINNINGS = 3;
+/** Milliseconds to store a reply, after the turn was stopped. */
+export const STORING = 5_000;
+/** Milliseconds before a message is stored again, after a failure. */
+const WAITS = [200, 1_000];
+
+/** Stores the messages of a turn: a new input first, and then the reply. */
 export class TurnStorage {
   constructor(
     private readonly session: Session,
@@ -30,90 +50,174 @@ export class TurnStorage {
   ) {}
 
   /** A turn with what is stored now, when ids and times are given to its input. */
-  begin(place: Place<ConversationMessage>, seen: Newest, replyId: string | undefined): BegunTurn {
-    if (this.session.isStored) checkIds(spotOf(place, seen.messages));
-    const input = stored(this.runtime, place.input);
-    const made = new Set(input.filter((_, at) => place.input[at]?.id === undefined).map(({ id }) => id));
-    return { place: { ...place, input }, seen, made, replyId, question: [] };
+  begin(place: Place<ConversationMessage>, seen: Seen, replyId: string): BegunTurn {
+    return { place: { ...place, input: stored(this.runtime, place.input) }, seen, replyId, question: [] };
   }
 
-  /** Stores new messages of the user before they are sent. What replaces others is stored with its reply. */
-  async storeInput(begun: BegunTurn, timeouts: TurnTimeouts): Promise<BegunTurn> {
+  /**
+   * Stores new messages of the user before they are sent. What replaces others is stored with its reply.
+   *
+   * @throws {ConversationConflictError} when the conversation was edited, or another process asks the same question
+   */
+  async storeInput(begun: BegunTurn, newest: string | null | undefined, timeouts: TurnTimeouts): Promise<BegunTurn> {
     const { place, seen } = begun;
-    if (!isNew(place)) return begun;
-    const { messages: question } = await this.#append(begun, place.input, timeouts);
-    const messages = [...seen.messages, ...question];
-    return { ...begun, question, place: { kind: 'again', input: question }, seen: { ...seen, messages } };
+    if (!this.session.isStored || place.kind === 'edit') return begun;
+    if (place.kind === 'again') {
+      await this.#takeIn(begun, timeouts);
+      return begun;
+    }
+    const { input } = place;
+    if ((await this.#append(input, { edits: seen.edits, newest }, timeouts)) < input.length)
+      throw new ConversationConflictError('The question is being asked elsewhere. Load the messages again.');
+    this.session.newest = { ...seen, messages: [...seen.messages, ...input] };
+    return { ...begun, question: input, place: { kind: 'again', input }, seen: this.session.newest };
   }
 
-  /** Stores a reply, in place of the messages that it replaces. An edited message is stored with it. */
-  async storeReply(
-    begun: BegunTurn,
-    reply: RecordedReply & { report?: PromptReport },
-    timeouts: TurnTimeouts,
-  ): Promise<{ messages: StoredMessage[]; removed: string[] }> {
-    const { place, replyId, question } = begun;
-    const { text, stopped, report } = reply;
-    const edited = place.kind === 'edit' ? place.input : [];
-    // The id of an edited question is known only when both are stored. Its reply follows it.
-    const replyTo = place.kind === 'edit' ? undefined : questionIn(place.input)?.id;
-    const more = { replyTo, ...(stopped && { stopped: true }), ...(report && storedSources(report)) };
-    const answer: ConversationMessage = { id: replyId, role: 'assistant', content: wellFormed(text), ...more };
-    const added = stored(this.runtime, [...edited, answer]);
+  /** Stores a reply, in place of what it replaces. @throws {ConversationStoreError} that has the turn */
+  async storeReply(begun: BegunTurn, reply: GivenReply, facts: ReplyFacts, timeouts: TurnTimeouts): Promise<KeptReply> {
+    const { place } = begun;
+    const message = this.#messageOf(begun, reply, facts);
+    if (!this.session.isStored) return { messages: [...place.input, message], removed: [] };
     try {
-      const { messages, removed } = await this.#append(begun, added, timeouts);
-      return { messages: [...question, ...messages], removed: removed.flatMap(({ id }) => id ?? []) };
+      return await (place.kind === 'edit' ? this.#edit(begun, message, timeouts) : this.#add(begun, message, timeouts));
     } catch (error) {
-      // With the question, also if it is stored: `record` stores the reply after it.
-      const messages = place.kind === 'edit' ? added : [...place.input, ...added];
-      if (ConversationStoreError.is(error) && isTurn(reply)) error.setTurn({ ...reply, messages });
+      // With the question, also if it was stored before: it may be gone.
+      if (ConversationStoreError.is(error) && isTurn(reply))
+        error.setTurn({ ...reply, messages: [...place.input, message] });
       throw error;
     }
   }
 
-  /** Stores messages in their place. When another process has changed the conversation, `afterConflict` decides. */
-  async #append(
-    { place, seen: { messages: seen, older }, made }: BegunTurn,
-    added: readonly StoredMessage[],
-    timeouts: TurnTimeouts,
-  ): Promise<Pick<Spot, 'removed'> & { messages: StoredMessage[] }> {
-    let [spot, before] = [spotOf(place, seen), older];
-    let ids: readonly (string | undefined)[] = [];
-    for (let places = PLACES; ; places -= 1) {
-      const missing = added.filter((_, at) => ids[at] === undefined);
+  /** Adds messages that belong to no turn of ours. @throws {ConversationConflictError} */
+  async add(messages: readonly StoredMessage[], timeouts: TurnTimeouts): Promise<readonly StoredMessage[]> {
+    const ids = messages.flatMap(({ id, replyTo = id }) => [id, replyTo]);
+    for (let beginnings = BEGINNINGS; ; beginnings -= 1) {
+      const seen = await this.session.loadNewest(timeouts, ids);
+      const missing = notStored(messages, seen.messages);
+      checkReplies(messages, seen.messages);
+      if (missing.length === 0) return messages;
       try {
-        const given = (await this.session.append(missing, spot, before, timeouts)).values();
-        const all = added.map((message, at) => ({ ...message, id: ids[at] ?? String(given.next().value) }));
-        return { messages: all, removed: spot.removed };
+        const append = () => this.#append(missing, { edits: seen.edits }, timeouts);
+        // Another process has added some of them: are they the same?
+        if ((await timeouts.storing(STORING, append)) < missing.length) throw new ConversationConflictError();
+        this.session.newest = { ...seen, messages: [...seen.messages, ...missing] };
+        return messages;
       } catch (error) {
-        const isConflict = ConversationConflictError.is(error);
-        if (!isConflict && Object(error).cause === undefined) throw error; // too late: it may still be on its way
-        const loaded = await this.session.loadNewest(timeouts, idsOf(place, added)).catch(() => {
-          throw error; // which gets the reply
-        });
-        const now = loaded.messages;
-        const after = afterConflict(place, added, { seen, now, made, isConflict });
-        if (after.next === 'done') {
-          const texts = new Map(now.map(({ id, content }) => [id, content]));
-          const removed = spot.removed.filter(({ id, content }) => texts.get(id) !== content);
-          this.session.forget(after.ids, removed);
-          return { messages: added.map((message, at) => ({ ...message, id: after.ids[at] ?? message.id })), removed };
-        }
-        if (!isConflict || after.next === 'conflict' || places === 0) throw error;
-        ids = after.ids;
-        [spot, before] = [spotOf(place, now), loaded.older];
+        if (!ConversationConflictError.is(error) || beginnings === 0) throw error;
       }
     }
   }
+
+  #messageOf({ place, replyId }: BegunTurn, { text, stopped, report }: GivenReply, facts: ReplyFacts): StoredMessage {
+    const more = { ...facts, ...(stopped && { stopped: true }), ...(report && storedSources(report)) };
+    const reply = { id: replyId, role: 'assistant', content: text, replyTo: questionIn(place.input)?.id, ...more };
+    const [message] = stored(this.runtime, [cleaned(reply)]);
+    return message as StoredMessage; // the cast is true: one was given
+  }
+
+  /** Replaces what the turn has seen, and nothing else. */
+  async #edit(begun: BegunTurn, reply: StoredMessage, timeouts: TurnTimeouts): Promise<KeptReply> {
+    const { place, seen } = begun;
+    const { removed, again, at } = replacedBy(place, seen);
+    const added = [...stored(this.runtime, again), ...place.input, reply];
+    await this.#append(added, { edits: seen.edits, ...at }, timeouts);
+    await this.#takeIn(begun, timeouts);
+    return { messages: [...place.input, reply], removed: this.#replaced(seen, removed, added) };
+  }
+
+  /** Adds a reply, in place of the ones before, if these are still the newest messages. */
+  async #add(begun: BegunTurn, reply: StoredMessage, timeouts: TurnTimeouts): Promise<KeptReply> {
+    const { place, question } = begun;
+    const isPart = reply.stopped === true || reply.content === '';
+    const ids = place.input.map(({ id }) => id);
+    let { seen } = begun;
+    let { removed, at } = replacedBy(place, seen);
+    for (let beginnings = BEGINNINGS; ; beginnings -= 1) {
+      // Another process may have stored a whole one since.
+      const now = isPart ? await this.session.loadNewest(timeouts, ids).catch(() => seen) : seen;
+      if (isPart && hasWholeReply(place, now.messages)) return { messages: question, removed: [] };
+      try {
+        await this.#append([reply], { edits: seen.edits, ...at }, timeouts);
+        return { messages: [...question, reply], removed: this.#replaced(seen, removed, [reply]) };
+      } catch (error) {
+        if (!ConversationConflictError.is(error) || beginnings === 0) throw error;
+        seen = await this.#reload(place.input, error, timeouts);
+        if (!hasAll(place.input, seen)) throw error;
+        [removed, at] = [[], undefined];
+      }
+    }
+  }
+
+  /** Resolves to how many messages were added. After a failure, what is stored decides. */
+  async #append(messages: readonly StoredMessage[], place: AppendPlace, timeouts: TurnTimeouts): Promise<number> {
+    for (let failures = 0; ; failures += 1) {
+      try {
+        const added = await this.session.append(messages, place, timeouts);
+        return failures > 0 ? messages.length : added;
+      } catch (error) {
+        const isConflict = ConversationConflictError.is(error);
+        // Other turns may have stored the same question. A reply and an edit have an id that only this one knows.
+        if (!ConversationStoreError.is(error) || (isConflict && failures === 0 && isQuestion(messages))) throw error;
+        if (hasAll(messages, await this.#reload(messages, error, timeouts))) return messages.length;
+        const wait = isConflict || isLate(error) ? undefined : WAITS[failures];
+        if (wait === undefined) throw error;
+        await timeouts.sleep(wait);
+      }
+    }
+  }
+
+  #reload(messages: readonly StoredMessage[], error: unknown, timeouts: TurnTimeouts): Promise<Seen> {
+    const ids = messages.map(({ id }) => id);
+    return this.session.loadNewest(timeouts, ids).catch(() => {
+      throw error; // which says what was to be stored
+    });
+  }
+
+  /** What is known after messages were replaced. Returns the ids of those that are gone. */
+  #replaced(seen: Seen, removed: readonly ConversationMessage[], added: readonly StoredMessage[]): string[] {
+    const kept = seen.messages.slice(0, seen.messages.length - removed.length);
+    const edits = seen.edits + Number(removed.length > 0);
+    this.session.newest = { ...seen, edits, messages: [...kept, ...added] };
+    const same = new Set(added.map(({ id, content }) => `${id} ${content}`));
+    this.session.forget(removed.filter(({ id, content }) => !same.has(`${id} ${content}`)));
+    const ids = new Set<string | undefined>(added.map(({ id }) => id));
+    return removed.flatMap(({ id }) => (id === undefined || ids.has(id) ? [] : id));
+  }
+
+  /** A question that is asked is no longer excluded. */
+  async #takeIn({ place, seen }: BegunTurn, timeouts: TurnTimeouts): Promise<void> {
+    const asked = new Set<string | undefined>(place.input.map(({ id }) => id));
+    for (const { id = '', excluded } of seen.messages)
+      if (excluded === true && asked.has(id)) await this.session.setExcluded(id, 0, timeouts);
+  }
 }
 
-/** The messages that a turn must know, to decide what follows a conflict. */
-function idsOf(place: Place, added: readonly StoredMessage[]): string[] {
-  const ids = [...place.input, ...added].map(({ id }) => id);
-  return place.kind === 'edit' ? [...ids, place.from] : ids;
+/** @throws {ConversationConflictError} when a reply names a question that is not stored */
+function checkReplies(messages: readonly StoredMessage[], stored: readonly ConversationMessage[]): void {
+  const known = new Set([...stored, ...messages].map(({ id }) => id));
+  const alone = messages.find(({ replyTo }) => replyTo !== undefined && !known.has(replyTo));
+  if (alone === undefined) return;
+  throw new ConversationConflictError(
+    `The question that the reply ${alone.id} names is not stored: it was edited, or deleted. Load the messages again.`,
+  );
 }
 
-/** Whether a reply has the other fields of a turn. One that was recorded has not. */
+/** Whether messages are stored, with their texts. */
+function hasAll(messages: readonly StoredMessage[], { messages: rows }: Seen): boolean {
+  const texts = new Map(rows.map(({ id, content }) => [id, content]));
+  return messages.every(({ id, content }) => texts.get(id) === content);
+}
+
+function isQuestion(messages: readonly StoredMessage[]): boolean {
+  return messages.every(({ role }) => role === 'user');
+}
+
+/** Whether an `append` may still be on its way. */
+function isLate({ cause }: Error): boolean {
+  return cause === undefined || APIAbortError.is(cause);
+}
+
+/** Whether a reply has the other fields of a turn. */
 function isTurn(reply: object): reply is Omit<ChatTurn, 'messages'> {
-  return 'report' in reply;
+  return 'usage' in reply;
 }

@@ -9,35 +9,33 @@ import {
 } from '../../index.js';
 import { Background } from '../background.js';
 import { checkTurnOptions } from '../call-options.js';
+import { ContextReader } from '../context/reader.js';
 import { ServiceContext } from '../context/service.js';
-import { Session } from '../context/session.js';
-import { badInput, messagesOf, questionIn } from '../messages.js';
-import type { BuiltPrompt, ConversationMessage, RecordedReply, SentPrompt } from '../model.js';
-import type { CheckedOptions, TurnInput, TurnOptions } from '../options.js';
+import { type Seen, Session, stored } from '../context/session.js';
+import { inTurns } from '../in-turns.js';
+import { messagesOf } from '../messages.js';
+import type { BuiltPrompt, ChatTurn, ConversationMessage, StoredMessage } from '../model.js';
+import type { CheckedOptions, PrepareOptions, TurnInput, TurnOptions } from '../options.js';
 import { ContextBudgetError } from '../prompt/budget-error.js';
-import { estimate } from '../prompt/estimate.js';
 import { calibrationOf, messageTokens, TokenCounter } from '../prompt/tokens.js';
 import { type ConversationStore, memoryStore } from '../store.js';
 import { TurnTimeouts } from '../turn-timeouts.js';
+import { type Ask, Beginnings } from './begin.js';
+import { Endings, type MadeReply } from './end.js';
 import { TurnOrder } from './order.js';
-import { checkNewest, isRecorded, type Place, placeOf, placeOfAnother, positionOf } from './place.js';
+import { positionOf } from './place.js';
+import { PreparedTurn } from './prepared.js';
 import { Prompts, paramsOf } from './prompts.js';
 import { Reply, type StartedTurn, type TurnEnd } from './reply.js';
 import { type BegunTurn, TurnStorage } from './storage.js';
 
 /** What a caller asks for. */
-export type Ask =
-  | { how: 'send'; input: TurnInput }
-  | { how: 'regenerate' }
-  | { how: 'edit'; messageId: string; text: string };
+export type Asked = { how: 'send'; input: TurnInput } | Exclude<Ask, { how: 'send' }>;
+
+type Messages = readonly ConversationMessage[];
 
 /** A prompt that was too long shrinks to this share of its counted tokens. How wrong the count was is unknown. */
 const SMALLER = 0.75;
-/** Milliseconds to store the question of a turn that was stopped, and to store a reply that exists. */
-const STORING = { question: 1_000, reply: 5_000 };
-/** A turn loads so many of the newest messages, and one more for so many tokens of its budget. */
-const LEAST_NEWEST = 10;
-const MESSAGE_TOKENS = 25;
 
 /**
  * Makes the turns of a conversation, one after the other. A turn loads the store, builds a prompt (context, newest messages,
@@ -50,20 +48,25 @@ export class Turns {
   readonly prompts: Prompts;
   readonly #store: ConversationStore;
   readonly #storage: TurnStorage;
+  readonly #beginnings: Beginnings;
+  readonly #endings: Endings;
 
   constructor(private readonly options: CheckedOptions) {
-    const { gateway, model, conversationId, store = memoryStore(), context, countTokens, runtime } = options;
+    const { gateway, model, conversationId, store = memoryStore(), countTokens, runtime } = options;
     this.background = new Background((error) => options.onError?.(error));
     const { onError } = this.background;
     const counter = new TokenCounter(countTokens, onError, calibrationOf(gateway, model));
     this.#store = store;
-    this.session = new Session(conversationId, store, newestOf(options), counter, runtime, onError);
-    this.service = context && new ServiceContext(context, options, this.session, this.background);
+    this.session = new Session(conversationId, store, options.budget, counter, runtime, onError);
+    const reader = new ContextReader(options, this.session, this.background);
+    this.service = reader.context && new ServiceContext(reader.context, options, this.session, this.background);
     this.#storage = new TurnStorage(this.session, runtime);
-    this.prompts = new Prompts(options, this.session, this.service, this.background);
+    this.prompts = new Prompts(options, this.session, reader, this.service, this.background);
+    this.#endings = new Endings(this.session, this.#storage, this.service, this.background);
+    this.#beginnings = new Beginnings(this.session, this.#storage, this.prompts);
   }
 
-  reply(ask: Ask, given: TurnOptions | null, stream = true): Reply {
+  reply(ask: Asked, given: TurnOptions | null, stream = true): Reply {
     const { background, ...options } = given ?? {};
     const start = (reply: Reply): StartedTurn => {
       checkTurnOptions({ ...options, background });
@@ -73,70 +76,76 @@ export class Turns {
     return new Reply(start, background, this.background.onError);
   }
 
-  /** Stores a turn that was made elsewhere, or without a reply the input alone. */
-  async record(input: readonly ConversationMessage[], reply: RecordedReply | undefined): Promise<void> {
-    const timeouts = this.session.timeouts({ signal: this.background.signal });
+  /** Begins a turn whose reply another client generates. It holds no place in the order. */
+  async prepare(given: readonly ConversationMessage[], options: PrepareOptions): Promise<PreparedTurn> {
+    const { history, edit, newest, instructions, max_tokens, ...request } = options;
+    const timeouts = this.session.timeouts(request);
+    const built = { instructions, max_tokens, newest };
+    if (history !== undefined) {
+      const prompt = await this.prompts.forHistory(given, history, built, timeouts);
+      return new PreparedTurn(prompt, crypto.randomUUID(), (reply) => this.#endings.measure(prompt, reply));
+    }
+    const input = stored(this.options.runtime, given);
+    const ask: Ask =
+      edit === undefined ? { how: 'send', input } : { how: 'edit', messageId: edit, text: given[0]?.content ?? '' };
+    const { begun, prompt } = await this.#beginnings.prepare(ask, built, timeouts, crypto.randomUUID());
+    const store = async (reply: MadeReply): Promise<ChatTurn> =>
+      (await this.#endings.end(begun, prompt, reply, this.session.timeouts())).turn;
+    return new PreparedTurn(prompt, begun.replyId, (reply) => this.background.run(store(reply)));
+  }
+
+  /** Adds messages as they are. */
+  async add(given: readonly ConversationMessage[]): Promise<readonly StoredMessage[]> {
+    this.session.checkStored('add');
+    const messages = stored(this.options.runtime, given);
+    const timeouts = this.session.timeouts();
     const { before, end } = TurnOrder.enter(this.#store, this.session.id);
     try {
-      await before; // also after `close`
-      await timeouts.storing(STORING.reply, async () => {
-        const seen = await this.session.loadNewest(timeouts, [...input.map(({ id }) => id), reply?.id]);
-        const { messages } = seen;
-        const found = placeOf(input, messages, { mayEdit: reply !== undefined });
-        const place = found.kind === 'new' ? ({ ...found, kind: 'recorded' } as const) : found;
-        if (isRecorded(place, reply, messages)) return;
-        const begun = await this.#storage.storeInput(this.#storage.begin(place, seen, reply?.id), timeouts);
-        if (reply === undefined) return;
-        await this.#storeReply(begun, reply, timeouts);
-        await this.compactWhenDue(timeouts);
-      });
+      await before;
+      return await this.#storage.add(messages, timeouts);
     } finally {
       end();
     }
   }
 
-  /** After a turn that was made elsewhere: reads the context, and compacts in the background if due. */
-  async compactWhenDue(timeouts: TurnTimeouts, sent?: SentPrompt): Promise<void> {
-    await this.prompts.context(timeouts).catch(this.background.onError);
-    if (sent !== undefined) this.session.counter.calibrate(sent);
-    await this.session.save(timeouts);
-    void this.service?.compactor.compactIfDue();
+  /** The messages of turns before one, at least so many. */
+  async messages(before: string | undefined, limit: number, timeouts: TurnTimeouts): Promise<Messages> {
+    const pageOf = ({ messages }: Pick<Seen, 'messages'>): Messages => {
+      const turns = inTurns(messages);
+      const end = before === undefined ? turns.length : startOfTurn(turns, positionOf(before, turns));
+      return turns.slice(startOfTurn(turns, Math.max(0, end - limit)), end);
+    };
+    const seen = await this.session.loadNewest(timeouts, [before]);
+    const page = pageOf(seen);
+    return seen.older > 0 && page.length < limit ? pageOf(await this.session.load(timeouts)) : page;
   }
 
   async *#turn(
-    ask: Ask,
-    { newest, ...options }: TurnOptions & { stream: boolean },
+    given: Asked,
+    options: TurnOptions & { stream: boolean },
     reply: Reply,
     timeouts: TurnTimeouts,
   ): AsyncGenerator<string, TurnEnd> {
-    const input = ask.how === 'send' ? messagesOf(ask.input) : [];
-    const turns = TurnOrder.enter(this.#store, this.session.id, keyOf(input), reply);
+    const asks = given.how === 'send' ? messagesOf(given.input) : [];
+    const ask: Ask = given.how === 'send' ? { how: 'send', input: stored(this.options.runtime, asks) } : given;
+    const turns = TurnOrder.enter(this.#store, this.session.id, keyOf(asks), reply);
     let ended: TurnEnd | undefined;
     try {
       await waited(turns.before, timeouts);
-      let seen = await this.session.loadNewest(
-        timeouts,
-        ask.how === 'edit' ? [ask.messageId] : input.map(({ id }) => id),
-      );
-      if (ask.how === 'regenerate' && questionIn(seen.messages) === undefined) seen = await this.session.load(timeouts);
-      const place = this.#placeOf(ask, input, seen.messages);
       const turn = await turns.same;
-      if (turn !== undefined && (place.kind === 'again' || !this.session.isStored)) {
+      // Its question may have been edited since.
+      const place = turn && (await this.#beginnings.begin(ask, undefined, timeouts, reply.id)).place;
+      if (turn !== undefined && (place?.kind === 'again' || !this.session.isStored)) {
         reply.report = turn.report;
         yield turn.text;
         ended = { turn };
         return ended;
       }
-      checkNewest(newest, place, seen.messages);
-      const begun = this.#storage.begin(place, seen, reply.id); // dated now, not when the reply ends
-      const built = await this.prompts.build(paramsOf(begun.place, begun.seen), options, timeouts);
-      timeouts.throwIfAborted(); // a turn that was stopped before stores nothing, nor does one whose prompt does not fit
-      const store = () => this.#storage.storeInput(begun, timeouts);
-      const asked = await timeouts.storing(STORING.question, store).finally(() => timeouts.throwIfAborted());
+      const { begun: asked, prompt: built } = await this.#beginnings.prepare(ask, options, timeouts, reply.id);
       const { answer, prompt } = await this.#ask(asked, built, options, timeouts);
       reply.report = prompt.report;
       if (!('textStream' in answer)) {
-        ended = await this.#ended(asked, timeouts, prompt, answer);
+        ended = await this.#endings.end(asked, prompt, { text: textOf(answer), completion: answer }, timeouts);
         return ended;
       }
       let text = '';
@@ -153,32 +162,19 @@ export class Turns {
         if (text === '') throw reason;
         error = reason;
       }
-      ended = { ...(await this.#ended(asked, timeouts, prompt, completion, text)), error };
+      const made = completion === undefined ? { text, stopped: true } : { text: textOf(completion), completion };
+      ended = { ...(await this.#endings.end(asked, prompt, made, timeouts)), error };
       return ended;
     } finally {
       turns.end(ended?.turn);
     }
   }
 
-  #placeOf(
-    ask: Ask,
-    input: readonly ConversationMessage[],
-    messages: readonly ConversationMessage[],
-  ): Place<ConversationMessage> {
-    if (ask.how === 'send') return placeOf(input, messages);
-    this.session.checkReplaceable();
-    if (ask.how === 'regenerate') return placeOfAnother(messages);
-    const { id, role, name } = messages[positionOf(ask.messageId, messages)] ?? {};
-    if (role !== 'user') throw badInput('messageId', 'must be the id of a message of the user');
-    // With the same id, which the page keeps, so that it can edit the message again.
-    return { kind: 'edit', input: messagesOf([{ id, role, content: ask.text, name }]), from: ask.messageId };
-  }
-
   /** Sends a prompt. If the service rejects it as too long, builds a smaller one and sends that, once. */
   async #ask(
     { place, seen }: BegunTurn,
     prompt: BuiltPrompt,
-    { temperature, max_tokens, stream, ...options }: TurnOptions & { stream: boolean },
+    { temperature, max_tokens, stream, newest: _, ...options }: TurnOptions & { stream: boolean },
     timeouts: TurnTimeouts,
   ): Promise<{ answer: StreamedChatCompletion | ChatCompletionStream; prompt: BuiltPrompt }> {
     const { model, gateway } = this.options;
@@ -202,54 +198,17 @@ export class Turns {
       return { prompt: smaller, answer: await send(smaller) };
     }
   }
-
-  /** Stores a turn. Without a completion, it was stopped. */
-  async #ended(
-    asked: BegunTurn,
-    timeouts: TurnTimeouts,
-    { report, chatMessages }: BuiltPrompt,
-    completion: StreamedChatCompletion | undefined,
-    partial = '',
-  ): Promise<TurnEnd> {
-    const text = completion === undefined ? partial : (completion.choices[0]?.message.content ?? '');
-    const { total: prompt_tokens } = report.tokens;
-    const completion_tokens = this.#tokensOf(text);
-    const estimate = { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
-    const { usage = estimate } = completion ?? {};
-    const usageEstimated = usage === estimate;
-    if (!usageEstimated) this.session.counter.calibrate({ messages: chatMessages, ...usage });
-    const turn = { text, stopped: completion === undefined, usage, usageEstimated, completion, report };
-    const { messages, removed } = await timeouts.storing(STORING.reply, async () => {
-      const kept = await this.#storeReply(asked, turn, timeouts);
-      await this.session.save(timeouts);
-      return kept;
-    });
-    const compaction = this.service?.compactor.compactIfDue();
-    // After an edit it begins when the replaced messages are excluded. A page does not wait for these requests.
-    return { turn: { ...turn, messages }, receipt: removed.length > 0 ? undefined : compaction };
-  }
-
-  /** What a reply replaced is removed from the service's summaries, too. */
-  async #storeReply(asked: BegunTurn, reply: RecordedReply, timeouts: TurnTimeouts) {
-    const kept = await this.#storage.storeReply(asked, reply, timeouts);
-    if (kept.removed.length > 0) this.service?.exclude(kept.removed);
-    return kept;
-  }
-
-  /** An app's `countTokens` may return no number for a reply. The turn is stored all the same. */
-  #tokensOf(text: string): number {
-    try {
-      return Math.ceil(this.session.counter.count(text));
-    } catch (error) {
-      this.background.onError(error);
-      return Math.ceil(estimate(text));
-    }
-  }
 }
 
-/** How many of the newest messages a prompt may contain, if they are not very short. */
-function newestOf({ budget }: CheckedOptions): number {
-  return LEAST_NEWEST + Math.ceil(budget / MESSAGE_TOKENS);
+/** The position where the turn of a message begins. */
+function startOfTurn(messages: Messages, at: number): number {
+  let start = at;
+  while (start > 0 && messages[start]?.role !== 'user') start -= 1;
+  return start;
+}
+
+function textOf({ choices }: StreamedChatCompletion): string {
+  return choices[0]?.message.content ?? '';
 }
 
 /** What an input asks, so that the same question is known while it is being asked. It has an id then. */
