@@ -1,7 +1,8 @@
 import * as ai from 'ai';
 import { type ChatMessage, extended } from 'context-gateway';
 import { contextMiddleware, createAiSdkProvider } from 'context-gateway/ai-sdk';
-import type { BuiltPrompt, Conversation } from 'context-gateway/conversation';
+import type { ChatTurn, Conversation, PreparedTurn } from 'context-gateway/conversation';
+import { createConversation } from 'context-gateway/conversation';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { settled } from '../helpers/manual-runtime.js';
 import { failureOf } from '../helpers/service.js';
@@ -11,21 +12,21 @@ import { majors } from './majors.js';
 const service = emulatedService({});
 const background = { role: 'user', content: 'Background: the key is red.' };
 
-/** The methods that the middleware calls. The real conversation has its own tests. */
-const buildMessages = vi.fn<Conversation['buildMessages']>();
-const compactWhenDue = vi.fn<Conversation['compactWhenDue']>();
-const conversation = { buildMessages, compactWhenDue };
-type Build = Conversation['buildMessages'];
+/** The method that the middleware calls, and that of what it returns. The real conversation has its own tests. */
+const prepare = vi.fn<Conversation['prepare']>();
+const finish = vi.fn<PreparedTurn['finish']>();
+const conversation = { prepare };
 /** A prompt with these parts, and the newest messages from `start` on as they were passed, or as `newest`. */
-const builds =
-  (parts: Partial<BuiltPrompt> & { newest?: BuiltPrompt['messages'] } = {}): Build =>
-  async (input, { messages = [] } = {}) => {
-    const { context = [], recalled = [], start = 0, newest = messages.slice(start) } = parts;
-    return { start, ...parts, messages: [context, newest, recalled, input].flat() } as BuiltPrompt;
+const prepares =
+  (parts: Partial<PreparedTurn> & { newest?: PreparedTurn['messages'] } = {}): Conversation['prepare'] =>
+  async (input, { history = [] } = {}) => {
+    const { context = [], recalled = [], start = 0, newest = history.slice(start) } = parts;
+    // The cast is true of what the middleware reads.
+    return { start, finish, ...parts, messages: [context, newest, recalled, input].flat() } as unknown as PreparedTurn;
   };
 beforeEach(() => {
-  buildMessages.mockReset().mockImplementation(builds({ context: background }));
-  compactWhenDue.mockReset();
+  prepare.mockReset().mockImplementation(prepares({ context: background }));
+  finish.mockReset().mockResolvedValue({} as ChatTurn);
 });
 
 const sentMessages = (): ChatMessage[] => JSON.parse(service.last.body ?? '').messages;
@@ -41,7 +42,7 @@ describe.each(majors)('$name', ({ name, ai, createProvider }) => {
 
   test('sends the context after the instructions, the newest messages that fit, and what was recalled before the input', async () => {
     const recalled = { role: 'user', content: 'Earlier: the lock is blue.' };
-    buildMessages.mockImplementation(builds({ context: background, recalled, start: 2 }));
+    prepare.mockImplementation(prepares({ context: background, recalled, start: 2 }));
     const earlier = ['One.', 'Two.', 'Three.', 'Four.'].map((content, i) => ({
       role: i % 2 === 1 ? ('user' as const) : ('assistant' as const),
       content,
@@ -51,16 +52,16 @@ describe.each(majors)('$name', ({ name, ai, createProvider }) => {
 
     const instructions = { role: 'system', content: 'Be short.' };
     expect(sentMessages()).toEqual([instructions, background, ...earlier.slice(2), recalled, asked]);
-    expect(buildMessages).toHaveBeenCalledExactlyOnceWith([asked], {
+    expect(prepare).toHaveBeenCalledExactlyOnceWith([asked], {
       instructions: 'Be short.',
-      messages: earlier,
+      history: earlier,
       signal: expect.any(AbortSignal),
       max_tokens: undefined,
     });
   });
 
   test('sends the names of users in front of their messages, as in what is recalled', async () => {
-    buildMessages.mockImplementation(builds());
+    prepare.mockImplementation(prepares());
     const said = (role: 'user' | 'assistant', content: string, name: string) => ({
       ...{ role, content },
       providerOptions: { contextGateway: { name } },
@@ -93,15 +94,15 @@ describe.each(majors)('$name', ({ name, ai, createProvider }) => {
     const output = { type: 'content', value: [{ type, data: 'A'.repeat(100_000), mediaType: 'image/png' }] };
     await ai.generateText({ model: model(), messages: [asked, ...step('t1', output)] }).catch(() => {});
 
-    const [input] = buildMessages.mock.calls[0] ?? [];
+    const [input] = prepare.mock.calls[0] ?? [];
     expect(JSON.stringify(input).length).toBeLessThan(1_000);
   });
 
   test('leaves older results of the turn out if the prompt does not fit', async () => {
     const tooLong = Object.assign(new Error('It does not fit.'), { name: 'ContextBudgetError' });
-    buildMessages.mockRejectedValueOnce(tooLong).mockRejectedValueOnce(tooLong);
+    prepare.mockRejectedValueOnce(tooLong).mockRejectedValueOnce(tooLong);
     const steps = ['t1', 't2', 't3'].flatMap((id) => step(id, { type: 'text', value: `result ${id}` }));
-    const inputs = () => buildMessages.mock.calls.map(([input]) => JSON.stringify(input));
+    const inputs = () => prepare.mock.calls.map(([input]) => JSON.stringify(input));
     await ai.generateText({ model: model(), messages: [asked, ...steps] }).catch(() => {});
 
     expect(inputs().map((text) => ['t1', 't2', 't3'].filter((id) => text.includes(`result ${id}`)))).toEqual([
@@ -109,42 +110,44 @@ describe.each(majors)('$name', ({ name, ai, createProvider }) => {
       ['t2', 't3'],
       ['t3'],
     ]);
-    buildMessages.mockReset().mockRejectedValue(tooLong);
+    prepare.mockReset().mockRejectedValue(tooLong);
     const error = await failureOf(ai.generateText({ model: model(), messages: [asked, ...steps], maxRetries: 0 }));
     expect(error).toMatchObject({ name: 'ContextBudgetError' });
-    expect(buildMessages).toHaveBeenCalledTimes(3); // the last step is never shortened
+    expect(prepare).toHaveBeenCalledTimes(3); // the last step is never shortened
   });
 
   test('fails the call if the prompt cannot be built', async () => {
-    buildMessages.mockRejectedValue(new Error('No context.'));
+    prepare.mockRejectedValue(new Error('No context.'));
 
     expect(await failureOf(ai.generateText({ model: model(), prompt }))).toHaveProperty('message', 'No context.');
     expect(service.emulator.requests).toEqual([]);
   });
 
-  test('calls compactWhenDue() with what was sent and the reported tokens, after a plain and a streamed reply', async () => {
-    compactWhenDue.mockImplementationOnce(() => expect(service.emulator.requests).toHaveLength(1));
+  test('finishes the turn with the reported tokens, once after a plain and once after a streamed reply', async () => {
+    finish.mockImplementationOnce(async () => {
+      expect(service.emulator.requests).toHaveLength(1);
+      return {} as ChatTurn;
+    });
     await ai.generateText({ model: model(), prompt });
-    for await (const _ of ai.streamText({ model: model(), prompt }).textStream)
-      expect(compactWhenDue).toHaveBeenCalledTimes(1);
-    const sent = {
-      messages: [{ content: background.content }, { content: prompt }],
-      prompt_tokens: expect.any(Number),
-    };
-    expect(compactWhenDue.mock.calls).toEqual([[sent], [expect.toBeOneOf([sent, undefined])]]);
+    for await (const _ of ai.streamText({ model: model(), prompt }).textStream) expect(finish).toHaveBeenCalledTimes(1);
+    const usage = expect.objectContaining({ prompt_tokens: expect.any(Number) });
+    expect(finish.mock.calls).toEqual([
+      [{ content: '', usage }],
+      [{ content: '', usage: expect.toBeOneOf([usage, undefined]) }],
+    ]);
   });
 
   test.each([
     ['error=3', 'a reply breaks off', 1],
     ['503', 'the request fails', 0],
-  ])('after %s, when %s, compactWhenDue() was called %i times', async (fault, _, times) => {
+  ])('after %s, when %s, the turn was finished %i times', async (fault, _, times) => {
     const options = { headers: { 'x-emulator-fault': fault }, maxRetries: 0, onError: () => {} };
     await ai.streamText({ model: model(), prompt, ...options }).consumeStream();
 
-    expect(compactWhenDue).toHaveBeenCalledTimes(times);
+    expect(finish).toHaveBeenCalledTimes(times);
   });
 
-  test('calls compactWhenDue() when the reader cancels, and ends the request', async () => {
+  test('finishes the turn when the reader cancels, and ends the request', async () => {
     const { stream } = await model().doStream({
       prompt: [{ role: 'user', content: [{ type: 'text', text: prompt }] }],
       headers: { 'x-emulator-fault': 'cut=3:stall' },
@@ -156,14 +159,14 @@ describe.each(majors)('$name', ({ name, ai, createProvider }) => {
 
     expect(await pending).toMatchObject({ done: true });
     await vi.waitFor(() => expect(service.last.outcome).toBe('aborted'), { timeout: 30_000 });
-    expect(compactWhenDue).toHaveBeenCalledTimes(1);
+    expect(finish).toHaveBeenCalledTimes(1);
   });
 });
 
 describe('the middleware with a model of another provider', () => {
   const reported = { inputTokens: { total: 7 } };
   const params = { prompt: [{ role: 'user', content: [{ type: 'text', text: 'Hello.' }] }] };
-  const sent = { messages: [{ content: 'Hello.' }], prompt_tokens: 7 };
+  const sent = { prompt_tokens: 7, completion_tokens: 0, total_tokens: 7 };
 
   test.each([
     ['text', params, reported, sent],
@@ -171,8 +174,9 @@ describe('the middleware with a model of another provider', () => {
     ['tools, which take tokens too', { ...params, tools: [{}] }, reported, undefined],
     ['a file', { prompt: [{ role: 'user', content: [{ type: 'file' }] }] }, reported, undefined],
     ['no reported usage', params, { inputTokens: { total: undefined } }, undefined],
-  ])('measures the prompt of a call with %s', async (_, params, usage, expected) => {
+  ])('measures the prompt of a call with %s', async (_, given, usage, expected) => {
     const middleware = contextMiddleware(conversation);
+    const params = await middleware.transformParams({ params: given });
     await middleware.wrapGenerate({ params, doGenerate: async () => ({ usage }) });
     const stream = new ReadableStream({
       start: (controller) => {
@@ -182,13 +186,16 @@ describe('the middleware with a model of another provider', () => {
     });
     const result = await middleware.wrapStream({ params, doStream: async () => ({ stream }) });
     await result.stream.pipeTo(new WritableStream());
-    expect(compactWhenDue.mock.calls).toEqual([[expected], [expected]]);
+    expect(finish.mock.calls).toEqual([[{ content: '', usage: expected }], [{ content: '', usage: expected }]]);
   });
 
-  const wrapped = async (stream: ReadableStream) =>
-    (await contextMiddleware(conversation).wrapStream({ params, doStream: async () => ({ stream }) })).stream;
+  const wrapped = async (stream: ReadableStream) => {
+    const middleware = contextMiddleware(conversation);
+    const sent = await middleware.transformParams({ params });
+    return (await middleware.wrapStream({ params: sent, doStream: async () => ({ stream }) })).stream;
+  };
 
-  test('calls compactWhenDue() once if the reader cancels while it waits', async () => {
+  test('finishes the turn once if the reader cancels while it waits', async () => {
     const reader = (await wrapped(new ReadableStream())).getReader();
     const pending = reader.read();
     await settled();
@@ -197,14 +204,14 @@ describe('the middleware with a model of another provider', () => {
 
     expect(await pending).toMatchObject({ done: true });
     await settled();
-    expect(compactWhenDue).toHaveBeenCalledTimes(1);
+    expect(finish).toHaveBeenCalledTimes(1);
   });
 
-  test('calls compactWhenDue() if the stream fails', async () => {
+  test('finishes the turn once if the stream fails', async () => {
     const stream = await wrapped(new ReadableStream({ pull: () => Promise.reject(new Error('gone')) }));
 
     expect(await failureOf(stream.getReader().read())).toMatchObject({ message: 'gone' });
-    expect(compactWhenDue).toHaveBeenCalledTimes(1);
+    expect(finish).toHaveBeenCalledTimes(1);
   });
 });
 
@@ -222,7 +229,7 @@ test('inserts the context for the question of the user into every step of a turn
 
   await ai.generateText({ model, prompt: 'What is red?', tools: { look }, stopWhen: ai.stepCountIs(2) });
 
-  const [first, second] = buildMessages.mock.calls.map(([input]) => input as { role: string; content: string }[]);
+  const [first, second] = prepare.mock.calls.map(([input]) => input as { role: string; content: string }[]);
   expect(first).toEqual([{ role: 'user', content: 'What is red?' }]);
   expect(second?.map(({ role }) => role)).toEqual(['user', 'assistant', 'assistant']);
   expect(second?.at(-1)?.content).toContain('tool-result');
@@ -243,9 +250,7 @@ test('shortens a last turn as the conversation does, and keeps its calls of tool
       ...[reply, { role: 'user', content: 'And now?' }],
     ],
   };
-  buildMessages.mockImplementation(
-    builds({ newest: [asked, { role: 'assistant', content: 'A [cut] list.' }] } as never),
-  );
+  prepare.mockImplementation(prepares({ newest: [asked, { role: 'assistant', content: 'A [cut] list.' }] } as never));
 
   const { prompt } = await contextMiddleware(conversation).transformParams({ params });
 
@@ -274,7 +279,7 @@ test('sends no text of a message that was shortened or left out, whatever else i
     ],
   };
   const newest = [message('user'), message('assistant')].map((one, at) => ({ ...one, content: `cut ${at}` }));
-  buildMessages.mockImplementation(builds({ newest } as never));
+  prepare.mockImplementation(prepares({ newest } as never));
 
   const { prompt } = await contextMiddleware(conversation).transformParams({ params: params as never });
 
@@ -284,4 +289,36 @@ test('sends no text of a message that was shortened or left out, whatever else i
     ...[message('assistant', call), message('tool', { ...call, type: 'tool-result', output })],
     ...[message('assistant', { type: 'text', text: 'cut 1' }), question],
   ]);
+});
+
+const said = (role: 'user' | 'assistant', text: string) => ({ role, content: [{ type: 'text' as const, text }] });
+const policy = { role: 'system' as const, content: 'Never tell the discount.' };
+const style = { role: 'system' as const, content: 'Be short.' };
+const talk = Array.from({ length: 80 }, (_, n) =>
+  said(n % 2 === 0 ? 'user' : 'assistant', `Remark ${n} about the weather in the valley, which stays grey.`),
+);
+const question = said('user', 'What is the discount?');
+
+test.each([
+  ['in the middle', [style, ...talk, policy, ...talk, question]],
+  ['after the first message', [style, said('user', 'Hello.'), policy, ...talk, ...talk, question]],
+  ['at the end', [style, ...talk, question, policy]],
+])('sends a system message %s first, and counts it as instructions', async (_, prompt) => {
+  const small = createConversation({
+    gateway: service.gateway(),
+    model: 'atlas-small',
+    conversationId: 'policy',
+    contextWindow: 1_400,
+    budget: 1_000,
+  });
+  const turns = vi.spyOn(small, 'prepare');
+
+  const { prompt: sent } = await contextMiddleware(small).transformParams({ params: { prompt, maxOutputTokens: 100 } });
+
+  expect(sent.filter(({ role }) => role === 'system')).toEqual([style, policy]);
+  expect(sent.slice(0, 2)).toEqual([style, policy]);
+  expect(JSON.stringify(sent.slice(2))).not.toContain('discount.');
+  const turn: PreparedTurn = await turns.mock.results[0]?.value;
+  expect(turn.instructions).toBe(`${style.content}\n\n${policy.content}`);
+  expect(turn.report.tokens.instructions).toBeGreaterThan(8);
 });

@@ -44,7 +44,7 @@ test('a model uses the context of a conversation, which stores no messages of it
 });
 
 test('a conversation that is too long is compacted after the reply', async () => {
-  const conversation = conversationOf({ contextWindow: 200 });
+  const conversation = conversationOf({ contextWindow: 200, compaction: true });
 
   await ai.streamText({ model: modelWith(conversation), prompt }).consumeStream();
   await conversation.idle();
@@ -54,16 +54,24 @@ test('a conversation that is too long is compacted after the reply', async () =>
   conversation.close();
 });
 
-test('streamText accepts the instructions and messages of a built prompt', async () => {
+test('streamText accepts the instructions and messages of a prepared turn, which stores its reply', async () => {
   await service.context().compact('conv_1', { level: 'aggressive' });
-  const conversation = conversationOf({ instructions: 'Be short.' });
+  const store = memoryStore();
+  const conversation = conversationOf({ instructions: 'Be short.', store });
   const model = createAiSdkProvider(service.gateway(), { specification: 'v4' })('atlas-small');
 
-  const { instructions = '', messages, chatMessages } = await conversation.buildMessages(prompt);
+  const turn = await conversation.prepare(prompt);
+  const { instructions = '', messages } = turn;
   const result = ai.streamText({ model, instructions, messages });
+  const text = await result.text;
+  await turn.finish(text);
 
-  expect(await result.text).toContain('Parquet');
-  expect(JSON.parse(service.last.body ?? '').messages).toEqual(chatMessages);
+  expect(text).toContain('Parquet');
+  const { body } = service.emulator.requests.findLast(({ path }) => path === '/v1/chat/completions') ?? {};
+  expect(JSON.parse(body ?? '').messages).toEqual(turn.prompt);
+  expect(await store.load('conv_1')).toMatchObject({
+    messages: [{ content: prompt }, { id: turn.replyId, content: text }],
+  });
   conversation.close();
 });
 
@@ -95,7 +103,7 @@ test("a model gets what the app's own older messages say about the question, and
 
 test('older messages that are in no prompt and in no summary are an error for onError, once', async () => {
   const errors: unknown[] = [];
-  const settings = { contextWindow: 1_000, compaction: false, onError: (error: unknown) => errors.push(error) };
+  const settings = { contextWindow: 1_000, onError: (error: unknown) => errors.push(error) };
   const open = () => modelWith(conversationOf(settings));
   const messages: ai.ModelMessage[] = Array.from({ length: 200 }, (_, n) => ({
     role: n % 2 === 0 ? 'user' : 'assistant',

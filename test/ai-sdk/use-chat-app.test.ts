@@ -84,7 +84,7 @@ test('the model searches what was said long ago', async () => {
   store.append(
     talk,
     messages.slice(0, -1).map((one) => ({ ...asMessage(one), createdAt: '2026-01-15T10:00:00Z' })),
-    { after: undefined, newest: undefined },
+    { edits: 0 },
   );
 
   const { message, errors } = await send(tools, messages);
@@ -238,7 +238,7 @@ test('the sources of a reply are the same after a reload', async () => {
   }));
   const messages = [{ role: 'user', content: 'The pier gets a red lamp.', id: 'lamp' }, ...remarks];
   const dated = messages.map((one, n) => ({ id: `r${n}`, createdAt: '2026-01-15T10:00:00Z', ...one }));
-  store.append(talk, dated, { after: undefined, newest: undefined });
+  store.append(talk, dated, { edits: 0 });
 
   const { message } = await send(chat, [of('user', 'Which lamp does the pier get?', 'question')]);
   const stored = (await earlier(talk)).messages.at(-1);

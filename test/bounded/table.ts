@@ -124,7 +124,7 @@ export const contextWith = (requirements: () => string[], pinnedMemory: PinnedMe
 };
 
 const replyOf = (pieces: Iterable<string>): ReplyStream => {
-  const turn = { text: '', stopped: false, messages: [] } as never;
+  const turn = { text: '', stopped: false, messages: [], report: { recalled: [] } } as never;
   return {
     ...{ id: 'r', text: '', report: undefined },
     final: () => Promise.resolve(turn),
@@ -364,9 +364,14 @@ export const LIST_ROWS: Readonly<Record<string, ListRow>> = {
     names: ['createConversation'],
     list: (texts) => talkWith(lines(texts), { budget: 1e7, contextWindow: 2e7 }).send(lines(texts)),
   },
-  'a record of many messages': {
+  'an import of many messages': {
     names: ['createConversation'],
-    list: (texts) => talkWith(lines(texts)).record(lines(texts), { text: 'Noted.' }),
+    list: (texts) => talkWith([]).add(lines(texts)),
+  },
+  'a prepared turn with a long history': {
+    names: ['createConversation', 'contextMiddleware'],
+    list: async (texts) =>
+      (await talkWith([]).prepare('Which harbour, item1?', { history: lines(texts) })).finish('Noted.'),
   },
   'an edit of a long conversation': {
     names: ['createConversation'],

@@ -46,7 +46,7 @@ async function listen(server: Server): Promise<string> {
 
 /** Starts the app. With a database it is stored there; otherwise in the emulator, which then can compact. */
 function start(database?: string, slow = 0): Promise<string> {
-  const stored = database === undefined ? { store: emulatorStore(emulator), context } : {};
+  const stored = database === undefined ? { store: emulatorStore(emulator), context, compaction: true } : {};
   const store = database === undefined ? undefined : sqliteStore(new Database(join(folder, database)));
   const append = store?.append;
   if (store && append && slow > 0) store.append = async (...turn) => delay(slow).then(() => append(...turn));

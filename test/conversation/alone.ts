@@ -18,7 +18,7 @@ export function alone(
   const options = { budget: 650, ...more };
   const { talk: conversation, ...world } = talkWith(more.store ?? store, options, runtime);
   const recalledFor = async (input: string): Promise<string> =>
-    (await conversation.buildMessages(input)).recalled?.content ?? '';
+    (await conversation.prepare(input)).recalled?.content ?? '';
   return { ...world, store, conversation, recalledFor };
 }
 
@@ -28,11 +28,12 @@ export function withEmulator(
   { emulator }: Pick<ReturnType<typeof chatWorld>, 'emulator'>,
 ) {
   const append: typeof store.append = (id, messages, place) => {
+    const added = store.append(id, messages, place);
     emulator.conversations.append(
       id,
       messages.map(({ id, role, content }) => ({ id, role: role as 'user', content })),
     );
-    return store.append(id, messages, place);
+    return added;
   };
   return { ...store, append };
 }

@@ -1,6 +1,8 @@
 import { APIAbortError, ContextClient } from 'context-gateway';
 import {
   type CompactionReport,
+  type Conversation,
+  ConversationConflictError,
   type ConversationMessage,
   type ConversationState,
   type ConversationStore,
@@ -10,7 +12,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { diffSummaries } from '../../src/conversation/context/receipt.js';
 import { failureOf } from '../helpers/service.js';
 import { compacted, decision, metadata, summary } from './samples.js';
-import { cannedContext, chatWorld, faked, gate, smallTalk } from './world.js';
+import { assistant, cannedContext, chatWorld, faked, gate, smallTalk, user } from './world.js';
 
 const at = (second: number) => `2026-01-15T10:00:0${second}.000Z`;
 
@@ -46,7 +48,7 @@ describe('a compaction', () => {
   test('resolves to a report of what it kept and lost, with tokens before and after', async () => {
     const world = fullWorld();
     const before = world.canned.summary ?? summary();
-    const conversation = world.open({ compaction: false });
+    const conversation = world.open();
 
     const report = await conversation.compact('deep');
 
@@ -62,33 +64,30 @@ describe('a compaction', () => {
     const world = fullWorld();
     world.canned.compact = () => compacted(900, 900, false);
 
-    const { diff } = await world.open({ compaction: false }).compact('light');
+    const { diff } = await world.open().compact('light');
 
     expect(diff).toMatchObject({ lost: [], added: [] });
   });
 
-  test('a compaction made elsewhere is reported once, when its version is seen', async () => {
+  test('a compaction made elsewhere has no receipt, and a turn that sees its version adds once what it lost', async () => {
     const world = fullWorld();
-    const conversation = world.open({ compaction: false });
-    await conversation.buildMessages('One?');
+    const conversation = world.open();
+    await conversation.prepare('One?');
     world.canned.summary = summary({ version: 7, requirements: ['Be fast.'] });
     world.canned.metadata = metadata({ compressedTokens: 300, lastCompactionAt: at(5) });
 
-    await conversation.refresh();
-    await conversation.refresh();
+    await world.reread(conversation);
+    await world.reread(conversation);
     await conversation.idle();
 
-    expect(world.reports).toMatchObject([
-      { versions: { before: 1, after: 7 }, diff: { lost: [{ text: 'We use Postgres.' }] } },
-    ]);
-    expect(world.reports[0]).not.toHaveProperty('level');
+    expect(world.reports).toEqual([]);
+    expect(await conversation.lost()).toMatchObject([{ text: 'We use Postgres.', until: 1 }]);
   });
 
-  test('a compaction whose result cannot be read resolves without a diff, and is reported after the next read', async () => {
+  test('a compaction whose result cannot be read resolves without a diff, and the next turn adds what it lost', async () => {
     const world = fullWorld();
     const { compact } = world.canned;
-    const conversation = world.open({ compaction: false });
-    await conversation.refresh();
+    const conversation = world.open();
     world.canned.compact = async (request) => {
       const answer = await compact?.(request);
       world.canned.failure = Response.json({ success: false, error: 'No.' }, { status: 500 });
@@ -98,19 +97,18 @@ describe('a compaction', () => {
     const report = await conversation.compact('deep');
     expect(report).toMatchObject({ level: 'deep', tokens: { before: 900, after: 400 } });
     expect(report.diff).toBeUndefined();
-    expect(world.reports).toEqual([]);
 
     delete world.canned.failure;
-    await conversation.refresh();
-    await conversation.idle(); // the report is made in the background
-    expect(world.reports).toMatchObject([{ level: 'deep', diff: { lost: [{ text: 'We use Postgres.' }] } }]);
+    await conversation.prepare('Well?');
+    expect(await conversation.lost()).toMatchObject([{ text: 'We use Postgres.' }]);
+    expect(world.reports).toEqual([]);
   });
 
   test('a compaction that fails does not fail the turn, and is passed to onError, which may throw', async () => {
     const world = fullWorld();
     world.canned.compact = () => Promise.reject(new TypeError('fetch failed'));
     const onError = vi.fn(async () => Promise.reject(new Error('my bug')));
-    const conversation = world.open({ onError });
+    const conversation = world.open({ onError, compaction: true });
 
     const turn = await conversation.send('Hello?');
     await conversation.idle();
@@ -126,7 +124,7 @@ describe('a compaction', () => {
     faked('clock', 1_000_000);
     const world = fullWorld();
     world.canned.compact = () => Response.json({ success: false, error: 'Slow down.' }, { status: 429, headers });
-    const conversation = world.open();
+    const conversation = world.open({ compaction: true });
     const seen: number[] = [];
 
     for (const second of seconds) {
@@ -146,7 +144,7 @@ describe('a compaction', () => {
     const world = fullWorld();
     world.canned.metadata = metadata({ compressedTokens: given.tokens, totalTokens: given.tokens });
     world.saveOnly(900, false);
-    const conversation = world.open();
+    const conversation = world.open({ compaction: true });
 
     for (let turn = 0; turn < given.turns; turn += 1) {
       await conversation.send(given.input);
@@ -160,10 +158,10 @@ describe('a compaction', () => {
   test('a compaction by the strongest level is requested again only if the context grows by a quarter, or was small', async () => {
     const world = fullWorld();
     world.saveOnly(880);
-    const conversation = world.open();
+    const conversation = world.open({ compaction: true });
     const turnWith = async (compressedTokens: number) => {
       world.canned.metadata = metadata({ compressedTokens, totalTokens: 5000 });
-      await conversation.refresh();
+      await world.reread(conversation);
       await conversation.send('Hello?');
       await conversation.idle();
       return world.levels.at(-1);
@@ -174,11 +172,11 @@ describe('a compaction', () => {
     expect(await turnWith(1400)).toBe('aggressive');
     expect(await turnWith(1000)).toBe('aggressive');
     expect(world.count('compact')).toBe(3);
-    expect((await conversation.buildMessages('Well?')).report.compactionExhausted).toBe(true);
+    expect((await conversation.prepare('Well?')).report.compactionExhausted).toBe(true);
 
     world.canned.metadata = metadata({ compressedTokens: 10, totalTokens: 20 });
-    await conversation.refresh();
-    expect((await conversation.buildMessages('Well?')).report.compactionExhausted).toBe(false);
+    await world.reread(conversation);
+    expect((await conversation.prepare('Well?')).report.compactionExhausted).toBe(false);
   });
 
   test('is not repeated for turns that the service does not store, and onError says why', async () => {
@@ -186,7 +184,7 @@ describe('a compaction', () => {
     const world = chatWorld({ messages, limits: { gateway: 1e6, context: 1e6, compact: 1e6 } });
     const removed: number[] = [];
     const onCompaction = ({ tokens: { before, after } }: CompactionReport) => removed.push(before - after);
-    const conversation = world.open({ history: messages, contextWindow: 1000, onCompaction });
+    const conversation = world.open({ history: messages, contextWindow: 1000, compaction: true, onCompaction });
     const turns = async (count: number) => {
       for (let turn = 0; turn < count; turn += 1) {
         await conversation.send('Hello? Is anyone on the pier, or on the boats?');
@@ -201,7 +199,7 @@ describe('a compaction', () => {
     expect(world.errors).toMatchObject([{ name: 'ConfigurationError', message }]);
 
     world.emulator.conversations.append('talk', smallTalk(32, 20));
-    await conversation.refresh();
+    await world.reread(conversation);
     await turns(1);
     expect(removed).toHaveLength(3);
     expect(removed[2]).toBeGreaterThan(0);
@@ -219,7 +217,7 @@ describe('a compaction', () => {
     world.canned.summary = { ...summary(), version: 'v2' as never };
     world.canned.compact = () => Response.json({ success: true, result: { success: true, summaryUpdated: true } });
     const store = memoryStore();
-    const conversation = world.open({ context, store });
+    const conversation = world.open({ context, store, compaction: true });
     await conversation.send('Hello?');
     await conversation.idle();
 
@@ -240,7 +238,7 @@ describe('a compaction', () => {
     };
     const stop = new AbortController();
     const store = memoryStore();
-    const conversation = world.open({ store });
+    const conversation = world.open({ store, compaction: true });
     await conversation.send('Hello?', { signal: stop.signal });
     await vi.waitFor(() => expect(signals).toHaveLength(1), { timeout: 30_000 });
 
@@ -264,7 +262,7 @@ describe('a compaction', () => {
       await slow.passed;
       return compact?.(request);
     };
-    const conversation = world.open({ compaction: false });
+    const conversation = world.open();
     const stop = new AbortController();
     const first = failureOf(conversation.compact('deep', { signal: stop.signal }));
     const second = conversation.compact('aggressive');
@@ -277,31 +275,40 @@ describe('a compaction', () => {
     expect(world.levels).toEqual(['deep']);
   });
 
-  test('is reported once, with its level, even if an older read arrives after it', async () => {
+  test('is seen by the turns after it, even if an older read arrives later', async () => {
     const world = fullWorld();
-    const conversation = world.open({ compaction: false });
-    await conversation.buildMessages('One?');
+    const conversation = world.open();
+    await conversation.prepare('One?');
     const slow = gate();
-    let reads = 0;
-    world.canned.read = () => {
-      reads += 1;
-      if (reads === 1) return slow.passed;
-      if (reads === 2) slow.open();
-      return reads === 2 ? late : undefined;
-    };
-    const late = conversation.refresh();
-    await vi.waitFor(() => expect(reads).toBe(1), { timeout: 30_000 });
+    world.canned.read = () => slow.passed;
+    const late = world.reread(conversation);
+    await vi.waitFor(() => expect(world.count('context')).toBe(2), { timeout: 30_000 });
+    delete world.canned.read;
 
     await conversation.compact('deep');
+    slow.open();
+    await late;
 
+    expect((await conversation.prepare('Two?')).report.summaryVersion).toBe(2);
     expect(world.reports).toMatchObject([{ level: 'deep', versions: { before: 1, after: 2 } }]);
+  });
+
+  test('starts by itself only if it is asked for', async () => {
+    const world = fullWorld();
+
+    for (const compaction of [undefined, false, true]) {
+      const conversation = world.open({ compaction });
+      await conversation.send('Hello?');
+      await conversation.idle();
+      expect(world.count('compact')).toBe(compaction ? 1 : 0);
+    }
   });
 
   test("rejects compact() when the caller's compaction fails", async () => {
     const world = fullWorld();
     world.canned.compact = () => Response.json({ success: false, error: 'No.' }, { status: 500 });
 
-    expect(await failureOf(world.open({ compaction: false }).compact('deep'))).toMatchObject({ status: 500 });
+    expect(await failureOf(world.open().compact('deep'))).toMatchObject({ status: 500 });
   });
 });
 
@@ -310,7 +317,7 @@ test('an error thrown by onCompaction is passed to onError, and the context stay
   const onCompaction = (): never => {
     throw new Error('my bug');
   };
-  const conversation = world.open({ compaction: false, onCompaction });
+  const conversation = world.open({ onCompaction });
   await conversation.compact('deep');
 
   expect((await conversation.send('Hello?')).report).toMatchObject({ stale: false, summaryVersion: 2 });
@@ -320,10 +327,10 @@ test('an error thrown by onCompaction is passed to onError, and the context stay
 describe('a statement that a compaction lost', () => {
   test('comes back if a question is about it, and is listed', async () => {
     const world = fullWorld();
-    const conversation = world.open({ compaction: false });
+    const conversation = world.open();
     await conversation.compact('aggressive');
 
-    const { recalled, report } = await conversation.buildMessages('What did we decide about Postgres?');
+    const { recalled, report } = await conversation.prepare('What did we decide about Postgres?');
 
     expect(recalled?.content).toContain('[summary] We use Postgres.');
     expect(report.recalled).toMatchObject([{ role: 'summary', text: 'We use Postgres.', match: 'words' }]);
@@ -333,10 +340,10 @@ describe('a statement that a compaction lost', () => {
   test('is not repeated if a message that contains it is', async () => {
     const world = fullWorld();
     const history = [{ role: 'user', content: 'As agreed, we use Postgres. Bring cake.' }, ...smallTalk(80)];
-    const conversation = world.open({ compaction: false, history });
+    const conversation = world.open({ history });
     await conversation.compact('aggressive');
 
-    const { report, recalled } = await conversation.buildMessages('What did we decide about Postgres?');
+    const { report, recalled } = await conversation.prepare('What did we decide about Postgres?');
 
     expect(report.recalled.map(({ text }) => text)).toContain('As agreed, we use Postgres. Bring cake.');
     expect(recalled?.content.match(/Postgres/g)).toHaveLength(1);
@@ -344,14 +351,22 @@ describe('a statement that a compaction lost', () => {
 
   /** A store of JSON, as an app may have it. */
   function storeOf(world: ReturnType<typeof fullWorld>, history: ConversationMessage[] = []) {
-    const state = { stored: 'null' };
-    const store: ConversationStore = {
-      load: async () => ({ messages: history, state: JSON.parse(state.stored) }),
-      saveState: async (_, saved: ConversationState) => {
+    const state = { stored: 'null', revision: 0 };
+    const own = memoryStore({ talk: history });
+    const store: Required<ConversationStore> = {
+      ...own,
+      load: async (id) => ({
+        ...Object(await own.load(id)),
+        state: JSON.parse(state.stored),
+        revision: state.revision,
+      }),
+      saveState: async (_, saved: ConversationState, revision) => {
+        if (revision !== state.revision) throw new ConversationConflictError();
         state.stored = JSON.stringify(saved);
+        state.revision += 1;
       },
     };
-    return { state, store, open: () => world.open({ store, compaction: false }) };
+    return { state, store, open: () => world.open({ store }) };
   }
 
   test('is not overwritten if the store cannot be loaded, and is found once it can be', async () => {
@@ -362,7 +377,7 @@ describe('a statement that a compaction lost', () => {
     store.load = () => Promise.reject(new Error('restarting'));
     const conversation = open();
 
-    expect(await failureOf(conversation.buildMessages('Postgres?'))).toMatchObject({ message: 'restarting' });
+    expect(await failureOf(conversation.prepare('Postgres?'))).toMatchObject({ cause: { message: 'restarting' } });
     expect(state.stored).toBe(stored);
 
     store.load = load;
@@ -372,15 +387,19 @@ describe('a statement that a compaction lost', () => {
   test('is kept in one store by two processes', async () => {
     const world = fullWorld();
     const { open } = storeOf(world);
+    const turn = async (talk: Conversation) => {
+      await world.context.include('talk', 'unknown').catch(() => {}); // so that the context is read again
+      await talk.send('Well?');
+    };
     const one = open();
-    await one.refresh();
+    await turn(one);
     world.canned.summary = summary({ version: 2, decisions: [decision('Boats are red.')] });
     world.canned.metadata = metadata({ lastCompactionAt: at(2) });
-    await open().refresh();
+    await turn(open());
     world.canned.summary = summary({ version: 3 });
     world.canned.metadata = metadata({ lastCompactionAt: at(3) });
 
-    await one.refresh();
+    await turn(one);
 
     expect((await open().lost()).map(({ text }) => text)).toEqual(
       expect.arrayContaining(['We use Postgres.', 'Boats are red.']),
@@ -400,7 +419,7 @@ describe('a statement that a compaction lost', () => {
 
     expect(state.stored).not.toContain('We use Postgres');
     expect(await open().lost()).toEqual([]);
-    expect(JSON.stringify(await open().buildMessages('What about Postgres?'))).not.toContain('use Postgres');
+    expect(JSON.stringify(await open().prepare('What about Postgres?'))).not.toContain('use Postgres');
   });
 
   test('is one of the newest 500, so that the saved state stays small', async () => {
@@ -410,7 +429,7 @@ describe('a statement that a compaction lost', () => {
       const statements = Array.from({ length: 100 }, (_, i) => `Office ${version * 1000 + i} opens at noon.`);
       world.canned.summary = summary({ version, requirements: statements });
       world.canned.metadata = metadata({ compressedTokens: 400, lastCompactionAt: at(version) });
-      await conversation.refresh();
+      await world.reread(conversation);
     }
 
     const lost = await conversation.lost();
@@ -419,7 +438,7 @@ describe('a statement that a compaction lost', () => {
     expect([lost[0]?.text, lost.at(-1)?.text]).toEqual(['Office 3000 opens at noon.', 'Office 7099 opens at noon.']);
   });
 
-  test('is not one of a message that was edited before the same compaction', async () => {
+  test('is not one of a message that an edit removed before the same compaction', async () => {
     const world = fullWorld();
     const edited = gate();
     const excluded = async () => {
@@ -427,13 +446,52 @@ describe('a statement that a compaction lost', () => {
       world.canned.summary = summary({ version: 2, requirements: ['Be fast.'] });
     };
     vi.spyOn(world.context, 'exclude').mockImplementation(excluded as never);
-    const conversation = world.open({ history: [{ id: 'm1', role: 'user', content: 'We use Postgres.' }] });
+    const history = [user('Which database?', 'm1'), assistant('We use Postgres.', 'm2')];
+    const conversation = world.open({ history, compaction: true });
 
-    await conversation.edit('m1', 'We use MySQL.').final();
+    await conversation.edit('m1', 'Is it MySQL?').final();
     edited.open();
     await conversation.idle();
 
     expect(world.levels).toEqual(['light']);
+    expect(await conversation.lost()).toEqual([]);
+  });
+
+  test.each<[string, (talk: Conversation) => Promise<unknown>]>([
+    ['excluded', (talk) => talk.exclude('m1')],
+    ['edited', (talk) => talk.edit('m1', 'We use MySQL.').final()],
+  ])('is not one of a message that was %s while the compaction ran', async (_, change) => {
+    const world = fullWorld();
+    vi.spyOn(world.context, 'exclude').mockReturnValue(Promise.resolve() as never);
+    const { compact } = world.canned;
+    const [asked, slow] = [gate(), gate()];
+    world.canned.compact = async (request) => {
+      asked.open();
+      await slow.passed;
+      return compact?.(request);
+    };
+    const conversation = world.open({ history: [{ id: 'm1', role: 'user', content: 'We use Postgres.' }] });
+    const compacting = conversation.compact('deep');
+    await asked.passed;
+
+    await change(conversation);
+    slow.open();
+
+    expect((await compacting).diff?.lost).toEqual([]);
+    expect(await conversation.lost()).toEqual([]);
+  });
+
+  test('is not one of an excluded message that another process compacted away', async () => {
+    const world = fullWorld();
+    vi.spyOn(world.context, 'exclude').mockReturnValue(Promise.resolve() as never);
+    const conversation = world.open({ history: [{ id: 'm1', role: 'user', content: 'We use Postgres.' }] });
+    await conversation.prepare('One?');
+    world.canned.summary = summary({ version: 2, requirements: ['Be fast.'] });
+    world.canned.metadata = metadata({ lastCompactionAt: at(2) });
+
+    await conversation.exclude('m1');
+    await conversation.prepare('Two?');
+
     expect(await conversation.lost()).toEqual([]);
   });
 });

@@ -1,235 +1,199 @@
-import type { ConversationMessage, StoredMessage } from 'context-gateway/conversation';
-import { expect, test } from 'vitest';
-import { afterConflict } from '../../src/conversation/turn/conflict.js';
-import type { Place } from '../../src/conversation/turn/place.js';
+import { type ConversationMessage, type ConversationStore, memoryStore } from 'context-gateway/conversation';
+import { expect, test, vi } from 'vitest';
+import { failureOf } from '../helpers/service.js';
+import { assistant, elsewhere, gate, talkWith, textsIn, user, withoutWaits } from './world.js';
 
-const [T0, T1] = ['2026-05-03T09:00:00.000Z', '2026-05-03T09:00:01.000Z'];
+const ZERO = [user('Zero?', 'q0'), assistant('Nought.', 'a0')];
+const OLD = [...ZERO, user('One?', 'q1'), assistant('Old.', 'a1')];
+const OTHER = [user('Other?', 'q9'), assistant('Other.', 'a9')];
 
-const message = (role: string, content: string, id: string, more: Partial<StoredMessage> = {}): StoredMessage => ({
-  ...{ role, content, id, createdAt: T0 },
-  ...more,
-});
-const [zero, yes] = [message('user', 'Zero?', 'q0'), message('assistant', 'Yes.', 'a0', { replyTo: 'q0' })];
-const question = message('user', 'One?', 'q1');
-const reply = message('assistant', 'One.', 'a1', { replyTo: 'q1' });
-const old = message('assistant', 'Old.', 'a2', { replyTo: 'q1' });
-const edited = message('user', 'One, edited?', 'q1');
-const other = message('user', 'Other?', 'q9');
+type Talk = ReturnType<typeof talkWith>['talk'];
+type Does = (talk: Talk) => Promise<unknown>;
 
-const NEW: Place = { kind: 'new', input: [question] };
-const RECORDED: Place = { kind: 'recorded', input: [question] };
-const AGAIN: Place = { kind: 'again', input: [question] };
-const ANSWER: Place = { kind: 'regenerate', input: [question], hasReply: false };
-const REGENERATE: Place = { kind: 'regenerate', input: [question], hasReply: true };
-const EDIT: Place = { kind: 'edit', input: [edited], from: 'q1' };
+const asks: Does = (talk) => talk.send([user('One?', 'q1')]);
+const asksBelow =
+  (newest: string): Does =>
+  (talk) =>
+    talk.send([user('One?', 'q1')], { newest });
+const repeats: Does = (talk) => talk.regenerate().final();
+const edits: Does = (talk) => talk.edit('q1', 'One, edited?').final();
+const adds: Does = (talk) => talk.add([user('One?', 'q1'), { ...assistant('One.', 'a1'), replyTo: 'q1' }]);
 
-interface Row {
-  place: Place;
-  stores: StoredMessage[];
-  /** What the other tab has done. */
-  tab: string;
-  now: ConversationMessage[];
-  /** What the turn saw. */
-  seen?: ConversationMessage[];
-  /** Whether the page gave the ids. */
-  isGiven?: boolean;
-  /** Whether the response of the store was lost. Otherwise, it reported a conflict. */
-  isLost?: boolean;
-  next: 'done' | 'retry' | 'conflict';
-  because: string;
+/** What another process does meanwhile. */
+const TAB: Record<string, Does> = {
+  'adds a turn': (talk) => talk.add(OTHER),
+  'adds the same question': (talk) => talk.add([user('One?', 'q1')]),
+  'adds the same id with another text': (talk) => talk.add([user('Two?', 'q1')]),
+  'answers the same question': async (talk) => (await talk.prepare([user('One?', 'q1')])).finish('Elsewhere.'),
+  'edits the question': async (talk) => (await talk.prepare('Edited?', { edit: 'q1' })).finish('Elsewhere.'),
+  'edits an earlier question': async (talk) => (await talk.prepare('Edited?', { edit: 'q0' })).finish('Elsewhere.'),
+};
+
+/** A turn in one process, and what another one does before its first `append`, or while its reply is generated. */
+async function played(how: Does, tab: string, when: 'append' | 'reply', history: readonly ConversationMessage[]) {
+  const store = memoryStore({ talk: history });
+  let isDone = false;
+  const meanwhile = async (): Promise<void> => {
+    if (isDone) return;
+    isDone = true;
+    await TAB[tab]?.(talkWith(elsewhere(store)).talk);
+  };
+  const append: ConversationStore['append'] = async (...given) => {
+    if (when === 'append') await meanwhile();
+    return store.append(...given);
+  };
+  const { talk, emulator, onRequest, prompts } = talkWith({ ...store, append });
+  emulator.chat.on(/./, 'Ours.');
+  onRequest(({ url }) => (when === 'reply' && url.endsWith('/completions') ? meanwhile() : undefined));
+  const end = await how(talk).catch((error) => error);
+  // The first message of each prompt.
+  const sent = prompts.map(({ messages }) => messages[0]?.content);
+  return { end, sent, texts: (await textsIn(store)).join(' ') };
 }
 
-/** What another tab may have done while a turn was under way: stored, edited, replaced, removed, or the same. */
-const rows: Row[] = [
-  {
-    ...{ place: NEW, stores: [question], tab: 'stored another turn', now: [zero, yes, other] },
-    ...{ next: 'conflict', because: 'the prompt does not have it' },
-  },
-  {
-    ...{ place: NEW, stores: [question], tab: 'stored the same question', now: [{ ...question, createdAt: T1 }] },
-    ...{ isGiven: true, next: 'conflict', because: 'that tab is asking it' },
-  },
-  {
-    ...{ place: NEW, stores: [question], tab: 'stored the same question in the same millisecond', now: [question] },
-    ...{ isGiven: true, next: 'conflict', because: 'that tab is asking it' },
-  },
-  {
-    ...{ place: NEW, stores: [question], tab: 'stored the same text', now: [{ ...question, id: 'q8' }] },
-    ...{ next: 'conflict', because: 'it is another question, also in the same millisecond' },
-  },
-  {
-    ...{ place: NEW, stores: [question], tab: 'was this one, whose response was lost', now: [question] },
-    ...{ isGiven: true, isLost: true, next: 'done', because: 'the store did not report a conflict' },
-  },
-  {
-    ...{
-      place: NEW,
-      stores: [question],
-      tab: 'edited an earlier question',
-      now: [{ ...zero, content: 'Zero, edited?' }],
-    },
-    ...{ next: 'conflict', because: 'the prompt has its old text' },
-  },
-  {
-    ...{ place: NEW, stores: [question], tab: 'removed all', now: [] },
-    ...{ next: 'conflict', because: 'the prompt has what is gone' },
-  },
-  {
-    ...{ place: NEW, stores: [question], tab: 'was this one', now: [zero, yes, question] },
-    ...{ next: 'done', because: 'only the response of the store was lost' },
-  },
-  {
-    ...{
-      place: NEW,
-      stores: [question],
-      tab: 'was this one, in a database with other ids',
-      now: [{ ...question, id: '7' }],
-    },
-    ...{ isLost: true, next: 'done', because: 'it is known by its time' },
-  },
-  {
-    ...{
-      place: NEW,
-      stores: [question],
-      tab: 'was this one, without times',
-      now: [{ ...question, createdAt: undefined }],
-    },
-    ...{ next: 'done', because: 'it is known by its id' },
-  },
-  {
-    ...{ place: RECORDED, stores: [question], tab: 'stored another turn', now: [zero, yes, other] },
-    ...{ next: 'retry', because: 'the turn was made, and replaces nothing' },
-  },
-  {
-    ...{ place: RECORDED, stores: [question], tab: 'stored the same question', now: [{ ...question, createdAt: T1 }] },
-    ...{ next: 'done', because: 'it is stored once' },
-  },
-  {
-    ...{ place: RECORDED, stores: [question], tab: 'stored the same question, and edited it', now: [edited] },
-    ...{ next: 'conflict', because: 'its id has another text' },
-  },
-  {
-    ...{ place: AGAIN, stores: [reply], tab: 'stored another turn', now: [question, old, other] },
-    ...{ next: 'retry', because: 'the old reply stays, and this one becomes the newest' },
-  },
-  {
-    ...{ place: AGAIN, stores: [reply], tab: 'stored another reply', now: [question, old] },
-    ...{ next: 'retry', because: 'a whole reply replaces it' },
-  },
-  {
-    ...{ place: AGAIN, stores: [{ ...reply, stopped: true }], tab: 'stored a whole reply', now: [question, old] },
-    ...{ next: 'conflict', because: 'a part would replace the whole' },
-  },
-  {
-    ...{ place: AGAIN, stores: [{ ...reply, stopped: true }], tab: 'stored another turn', now: [question, other] },
-    ...{ next: 'retry', because: 'a part replaces nothing' },
-  },
-  {
-    ...{
-      place: AGAIN,
-      stores: [reply],
-      tab: 'stored the same reply',
-      now: [question, { ...reply, id: 'a7', createdAt: T1 }],
-    },
-    ...{ next: 'done', because: 'it answers the same question with the same text' },
-  },
-  {
-    ...{
-      place: AGAIN,
-      stores: [reply],
-      tab: 'stored the same reply to another question',
-      now: [question, other, { ...reply, id: 'a7', replyTo: 'q9' }],
-    },
-    ...{ next: 'retry', because: 'each question gets its own, also in the same millisecond' },
-  },
-  {
-    ...{ place: AGAIN, stores: [reply], tab: 'stored a reply with this id', now: [question, { ...old, id: 'a1' }] },
-    ...{ next: 'conflict', because: 'its id has another text' },
-  },
-  {
-    ...{ place: AGAIN, stores: [reply], tab: 'edited the question', now: [edited, old] },
-    ...{ next: 'conflict', because: 'the reply is to another text' },
-  },
-  {
-    ...{ place: AGAIN, stores: [reply], tab: 'removed the question', now: [zero] },
-    ...{ next: 'conflict', because: 'nothing is left to reply to' },
-  },
-  {
-    ...{ place: ANSWER, stores: [reply], tab: 'stored another turn', now: [question, other] },
-    ...{ next: 'retry', because: 'a first reply replaces nothing' },
-  },
-  {
-    ...{ place: ANSWER, stores: [reply], tab: 'stored another reply', now: [question, old] },
-    ...{ next: 'conflict', because: 'it has not seen this one' },
-  },
-  {
-    ...{ place: AGAIN, stores: [reply], seen: [question, { ...reply, id: 'a3' }, other], tab: 'stored nothing' },
-    ...{
-      now: [question, { ...reply, id: 'a3' }, other],
-      ...{ next: 'retry', because: 'the reply with the same text was there before' },
-    },
-  },
-  {
-    ...{ place: RECORDED, stores: [{ ...question, name: 'Bob' }], tab: 'stored the text of another user' },
-    ...{ now: [{ ...question, id: 'q8', name: 'Ada' }], next: 'retry', because: 'both said it' },
-  },
-  {
-    ...{ place: ANSWER, stores: [reply], tab: 'removed the question', now: [] },
-    ...{ next: 'conflict', because: 'nothing is left to reply to' },
-  },
-  {
-    ...{ place: REGENERATE, stores: [reply], tab: 'stored another turn', now: [question, old, other] },
-    ...{ next: 'conflict', because: 'it would remove what it has not seen, or leave what it is to replace' },
-  },
-  {
-    ...{ place: REGENERATE, stores: [reply], tab: 'replaced the reply', now: [question, { ...old, id: 'a8' }] },
-    ...{ next: 'conflict', because: 'it has not seen this one' },
-  },
-  {
-    ...{ place: REGENERATE, stores: [reply], tab: 'was this one', now: [question, reply] },
-    ...{ next: 'done', because: 'only the response of the store was lost' },
-  },
-  {
-    ...{ place: EDIT, stores: [edited, reply], tab: 'stored another turn', now: [question, old, other] },
-    ...{ next: 'conflict', because: 'it would remove what it has not seen' },
-  },
-  {
-    ...{
-      place: EDIT,
-      stores: [edited, reply],
-      tab: 'made the same edit',
-      now: [edited, { ...old, replyTo: undefined }],
-    },
-    ...{ next: 'conflict', because: 'it would remove a reply that it has not seen' },
-  },
-  {
-    ...{ place: EDIT, stores: [edited, reply], tab: 'removed the question', now: [zero] },
-    ...{ next: 'conflict', because: 'nothing is left to edit' },
-  },
-  {
-    ...{ place: EDIT, stores: [edited, reply], tab: 'was this one', now: [zero, edited, reply] },
-    ...{ next: 'done', because: 'only the response of the store was lost' },
-  },
-];
+test.each<[how: string, tab: string, does: Does, texts: string, sent: string[]]>([
+  ['a question', 'adds a turn', asks, 'Zero? Nought. Other? Other. One? Ours.', ['Zero?']],
+  ['a question begins again', 'edits an earlier question', asks, 'Edited? Elsewhere. One? Ours.', ['Edited?']],
+  ['messages', 'adds a turn', adds, 'Zero? Nought. Other? Other. One? One.', []],
+  ['messages', 'adds the same question', adds, 'Zero? Nought. One? One.', []],
+  ['messages', 'edits an earlier question', adds, 'Edited? Elsewhere. One? One.', []],
+])('%s: stored, although another process first %s', async (_, tab, does, texts, sent) => {
+  const { end, ...now } = await played(does, tab, 'append', ZERO);
 
-test.each(rows)(
-  '$place.kind, another tab $tab: $next, because $because',
-  ({ place, stores, now, next, seen = [zero, yes], isGiven, isLost }) => {
-    const made = new Set(isGiven ? [] : stores.map(({ id }) => id));
+  expect(end).not.toBeInstanceOf(Error);
+  expect(now).toEqual({ texts, sent });
+});
 
-    expect(afterConflict(place, stores, { seen, now, made, isConflict: isLost !== true })).toMatchObject({ next });
-  },
-);
+test.each<[how: string, tab: string, does: Does, texts: string]>([
+  ['a question', 'adds the same question', asks, 'Zero? Nought. One?'],
+  ['a question', 'adds the same id with another text', asks, 'Zero? Nought. Two?'],
+  ['a question of a page', 'adds a turn', asksBelow('a0'), 'Zero? Nought. Other? Other.'],
+  ['a question of a page', 'edits an earlier question', asksBelow('a0'), 'Edited? Elsewhere.'],
+  ['a message', 'adds the same id with another text', (talk) => talk.add([user('One?', 'q1')]), 'Zero? Nought. Two?'],
+])('%s: a conflict, and nothing is sent, because another process first %s', async (_, tab, does, texts) => {
+  const { end, ...now } = await played(does, tab, 'append', ZERO);
 
-test('only what is missing is stored: the ids of the rest are known', () => {
-  const two = message('user', 'Two?', 'q2', { createdAt: T1 });
+  expect(end).toMatchObject({ name: 'ConversationConflictError', turn: undefined });
+  expect(now).toEqual({ texts, sent: [] });
+});
 
-  const after = afterConflict({ kind: 'recorded', input: [question, two] }, [question, two], {
-    seen: [],
-    now: [{ ...question, id: '7' }],
-    made: new Set(),
-    isConflict: true,
+test.each<[how: string, tab: string, does: Does, texts: string]>([
+  ['a question', 'adds a turn', asks, 'Zero? Nought. One? Other? Other. Ours.'],
+  ['a question', 'answers the same question', asks, 'Zero? Nought. One? Elsewhere. Ours.'],
+  ['another reply', 'adds a turn', repeats, 'Zero? Nought. One? Old. Other? Other. Ours.'],
+  ['another reply', 'answers the same question', repeats, 'Zero? Nought. One? Elsewhere. Ours.'],
+])('%s: its reply is added, although another process %s', async (_, tab, does, texts) => {
+  const { end, ...now } = await played(does, tab, 'reply', does === asks ? ZERO : OLD);
+
+  expect(end).toMatchObject({ text: 'Ours.' });
+  expect(now.texts).toBe(texts);
+});
+
+test.each<[how: string, tab: string, does: Does, texts: string]>([
+  ['a question', 'edits the question', asks, 'Zero? Nought. Edited? Elsewhere.'],
+  ['a question', 'edits an earlier question', asks, 'Edited? Elsewhere.'],
+  ['another reply', 'edits the question', repeats, 'Zero? Nought. Edited? Elsewhere.'],
+  ['another reply', 'edits an earlier question', repeats, 'Edited? Elsewhere.'],
+  ['an edit', 'adds a turn', edits, 'Zero? Nought. One? Old. Other? Other.'],
+  ['an edit', 'answers the same question', edits, 'Zero? Nought. One? Elsewhere.'],
+  ['an edit', 'edits the question', edits, 'Zero? Nought. Edited? Elsewhere.'],
+  ['an edit', 'edits an earlier question', edits, 'Edited? Elsewhere.'],
+])('%s: a conflict, which has the reply, because another process %s', async (_, tab, does, texts) => {
+  const { end, ...now } = await played(does, tab, 'reply', does === asks ? ZERO : OLD);
+
+  expect(end).toMatchObject({ name: 'ConversationConflictError', turn: { text: 'Ours.' } });
+  expect(now.texts).toBe(texts);
+});
+
+test('a reply is not added to a question that another process has removed', async () => {
+  const store = memoryStore({ talk: OLD });
+  const append = vi.fn(async (...given: Parameters<typeof store.append>) => {
+    if (append.mock.calls.length === 1) store.append('talk', [], { edits: 0, after: null });
+    return store.append(...given);
   });
 
-  expect(after).toEqual({ next: 'retry', ids: ['7', undefined] });
+  const { talk } = talkWith({ ...store, append });
+
+  expect(await failureOf(talk.add([{ ...assistant('Late.', 'a5'), replyTo: 'q0' }]))).toMatchObject({
+    message: expect.stringContaining('The question that the reply a5 names is not stored'),
+  });
+  expect(await textsIn(store)).toEqual([]);
+});
+
+test.each([
+  { edits: 3, ends: 'its reply', calls: 1 },
+  { edits: 4, ends: 'a conflict', calls: 0 },
+])('a question that finds the conversation edited $edits times ends with $ends', async ({ edits, calls }) => {
+  const store = memoryStore({ talk: ZERO });
+  let left = edits;
+  const append: ConversationStore['append'] = (...given) => {
+    if (left > 0) store.append('talk', [], { edits: edits - left, after: 'a0' });
+    left -= 1;
+    return store.append(...given);
+  };
+  const { talk, prompts } = talkWith({ ...store, append });
+
+  const [end] = await Promise.allSettled([talk.send('One?')]);
+
+  expect(end.status).toBe(calls === 1 ? 'fulfilled' : 'rejected');
+  expect(prompts).toHaveLength(calls);
+  expect(await textsIn(store)).toHaveLength(2 + 2 * calls);
+});
+
+test.each<[how: string, does: Does, texts: string]>([
+  ['a question', asks, 'Zero? Nought. One? Ours.'],
+  ['another reply', repeats, 'Zero? Ours.'],
+  ['an edit', (talk) => talk.edit('q0', 'One?').final(), 'One? Ours.'],
+  ['messages', adds, 'Zero? Nought. One? One.'],
+])('%s: stored once, although each response of the store is lost', async (_, does, texts) => {
+  const store = memoryStore({ talk: ZERO });
+  const append = vi.fn((...given: Parameters<typeof store.append>) => {
+    store.append(...given);
+    throw new Error('The connection was closed.');
+  });
+  const { talk, emulator, prompts } = talkWith({ ...store, append }, {}, withoutWaits);
+  emulator.chat.on(/./, 'Ours.');
+
+  await does(talk);
+
+  expect((await textsIn(store)).join(' ')).toBe(texts);
+  expect(append).toHaveBeenCalledTimes(does === asks ? 2 : 1); // nothing is stored that is there
+  expect(prompts.length).toBeLessThanOrEqual(1);
+});
+
+test.each([
+  { failures: 1, ends: 'is sent', waits: [200], calls: 1 },
+  { failures: 2, ends: 'is sent', waits: [200, 1_000], calls: 1 },
+  { failures: 3, ends: 'is not sent', waits: [200, 1_000], calls: 0 },
+])('a question that the store fails to add $failures times $ends', async ({ failures, waits, calls }) => {
+  const store = memoryStore();
+  const append = vi.fn(store.append);
+  for (let left = failures; left > 0; left -= 1) append.mockRejectedValueOnce(new Error('The database restarts.'));
+  const setTimer = vi.fn(withoutWaits.setTimer);
+  const { talk, prompts } = talkWith({ ...store, append }, {}, { ...withoutWaits, setTimer });
+
+  const [end] = await Promise.allSettled([talk.send('One?')]);
+
+  if (calls === 0) expect(end).toMatchObject({ reason: { name: 'ConversationStoreError', turn: undefined } });
+  expect(setTimer.mock.calls.map(([, ms]) => ms).filter((ms) => ms === 200 || ms === 1_000)).toEqual(waits);
+  expect(prompts).toHaveLength(calls);
+  expect(await textsIn(store)).toHaveLength(2 * calls);
+});
+
+test('an edit does not replace another one, although the newest message has the same id again', async () => {
+  const store = memoryStore({ talk: [user('First?', 'q1'), assistant('First.', 'a1'), user('Second?', 'q2')] });
+  const { open, emulator, onRequest, prompts } = talkWith(store);
+  emulator.chat.on(/by A/, 'Reply to A.');
+  emulator.chat.on(/by B/, 'Reply to B.');
+  const held = gate();
+  onRequest(({ url }) => (url.endsWith('/completions') && prompts.length === 1 ? held.passed : undefined));
+  const one = failureOf(open().edit('q1', 'First, edited by A?').final());
+  await vi.waitFor(() => expect(prompts).toHaveLength(1), { timeout: 30_000 });
+  await open().edit('q1', 'First, edited by B?').final();
+  await talkWith(store).talk.add([user('Second?', 'q2')]);
+
+  held.open();
+
+  expect(await one).toMatchObject({ name: 'ConversationConflictError', turn: { text: 'Reply to A.' } });
+  expect(await textsIn(store)).toEqual(['First, edited by B?', 'Reply to B.', 'Second?']);
 });

@@ -13,7 +13,7 @@ describe('the context', () => {
     const conversation = world.open();
     const readsAt = async (time: number): Promise<number> => {
       vi.setSystemTime(time);
-      await conversation.buildMessages('One?');
+      await conversation.prepare('One?');
       await conversation.idle();
       return world.count('context');
     };
@@ -22,13 +22,13 @@ describe('the context', () => {
     const slow = world.hold('/api/');
 
     vi.setSystemTime(1_031_000);
-    const { report } = await conversation.buildMessages('Two?');
+    const { report } = await conversation.prepare('Two?');
     expect(report.stale).toBe(true);
     expect(world.count('context')).toBe(2);
     slow.open();
     await conversation.idle();
 
-    expect((await conversation.buildMessages('Three?')).report.stale).toBe(false);
+    expect((await conversation.prepare('Three?')).report.stale).toBe(false);
     expect(await readsAt(1_332_000)).toBe(3);
   });
 
@@ -36,31 +36,51 @@ describe('the context', () => {
     faked('clock', 10_000_000);
     const world = chatWorld();
     const conversation = world.open();
-    await conversation.buildMessages('One?');
+    await conversation.prepare('One?');
 
     vi.setSystemTime(1_000_000);
-    await conversation.buildMessages('Two?');
+    await conversation.prepare('Two?');
     await conversation.idle();
-    await conversation.buildMessages('Three?');
+    await conversation.prepare('Three?');
 
     expect(world.count('context')).toBe(2);
   });
 
-  test.each<[string, (talk: Conversation) => unknown]>([
-    ['pin', (talk) => talk.pin('m1')],
-    ['exclude', (talk) => talk.exclude('m1')],
-    ['include', (talk) => talk.include('m1')],
-    ['remember', (talk) => talk.remember({ type: 'fact', key: 'k', content: 'c' })],
-    ['refresh', (talk) => talk.refresh()],
-  ])('is read again after %s', async (_, change) => {
+  test.each<[string, (world: ReturnType<typeof chatWorld>, talk: Conversation) => Promise<unknown>]>([
+    ['pin', ({ context }) => context.pin('talk', 'm1')],
+    ['unpin, even if it fails', ({ context }) => failureOf(context.unpin('talk', 'm1'))],
+    ['include', ({ context }) => context.include('talk', 'm1')],
+    ['compact', ({ context }) => context.compact('talk')],
+    ['a write of another user', ({ context }) => failureOf(context.forUser('other_user_token').pin('talk', 'm1'))],
+    [
+      'a write of a client with other options',
+      ({ context }) => context.withOptions({ timeout: 9_000 }).pin('talk', 'm1'),
+    ],
+    ['exclude', (_, talk) => talk.exclude('m1')],
+  ])('is read again after %s, also by another object', async (_, change) => {
     const world = chatWorld({ messages: smallTalk(4) });
-    const conversation = world.open();
-    await conversation.buildMessages('One?');
+    const store = memoryStore();
+    const conversation = world.open({ store });
+    await conversation.send('One?');
 
-    await change(conversation);
-    await conversation.buildMessages('Two?');
+    await change(world, conversation);
+    await world.open({ store }).send('Two?');
+    await world.open({ store }).send('Three?');
 
     expect(world.count('context')).toBe(2);
+  });
+
+  test("is not read again after a write in another conversation, and the user's memory is after one of the user", async () => {
+    const world = chatWorld();
+    const conversation = world.open();
+    await conversation.prepare('One?');
+
+    await failureOf(world.context.pin('other', 'm1'));
+    await world.context.memory.create({ type: 'fact', key: 'home', content: 'The user lives in Oslo.' });
+    const { context } = await conversation.prepare('Two?');
+
+    expect(context?.content).toContain('The user lives in Oslo.');
+    expect([world.count('context'), world.count('memory')]).toEqual([1, 2]);
   });
 
   test('is read again after a change that happened during a read', async () => {
@@ -69,13 +89,13 @@ describe('the context', () => {
     const slow = gate();
     const canned = cannedContext(world, { read: () => slow.passed });
 
-    const early = conversation.buildMessages('One?');
+    const early = conversation.prepare('One?');
     await vi.waitFor(() => expect(world.count('context')).toBe(1), { timeout: 30_000 });
     canned.pins = [pin('Pinned.')];
-    await conversation.pin('m1');
+    await world.context.pin('talk', 'm1');
     slow.open();
     await early;
-    const { context } = await conversation.buildMessages('Two?');
+    const { context } = await conversation.prepare('Two?');
 
     expect(world.count('context')).toBe(2);
     expect(context?.content).toContain('Pinned.');
@@ -86,11 +106,11 @@ describe('the context', () => {
     const world = chatWorld();
     const canned = cannedContext(world, { pins: [pin('Pinned.')] });
     const conversation = world.open();
-    await conversation.buildMessages('One?');
+    await conversation.prepare('One?');
 
     vi.setSystemTime(2_000_000);
     canned.failure = Response.json({ success: false, error: 'Out of order' }, { status: 500 });
-    const { report, messages } = await conversation.buildMessages('Two?');
+    const { report, messages } = await conversation.prepare('Two?');
 
     expect(report.stale).toBe(true);
     expect(messages[0]?.content).toContain('Pinned.');
@@ -98,20 +118,10 @@ describe('the context', () => {
     expect(world.errors).toMatchObject([{ name: 'InternalServerError' }]);
   });
 
-  test("fails the turn if it was never read, unless onContextError is 'skip'", async () => {
+  test("that the service does not have leaves the user's memory, which a refusal takes away", async () => {
     const world = chatWorld();
-    cannedContext(world, {}).failure = Response.json({ success: false, error: 'Out of order' }, { status: 500 });
-
-    expect(await failureOf(world.open().send('Hello?'))).toMatchObject({ name: 'InternalServerError' });
-    expect(world.count('chat')).toBe(0);
-    const { report } = await world.open({ onContextError: 'skip' }).send('Hello?');
-    expect(report).toMatchObject({ stale: true, included: [] });
-  });
-
-  test("that the service does not have leaves the user's memory, with onContextError: 'skip'", async () => {
-    const world = chatWorld();
-    const conversation = world.open({ conversationId: 'new', onContextError: 'skip' });
-    await conversation.remember({ type: 'fact', key: 'home', content: 'The user lives in Oslo.' });
+    const conversation = world.open({ conversationId: 'new' });
+    await world.context.memory.create({ type: 'fact', key: 'home', content: 'The user lives in Oslo.' });
 
     const { report } = await conversation.send('Where do I live?');
 
@@ -120,6 +130,7 @@ describe('the context', () => {
     world.onRequest(({ url }) =>
       url.includes('/api/') ? Response.json({ error: 'No.' }, { status: 401 }) : undefined,
     );
+    await failureOf(world.context.memory.delete('unknown')); // so that it is read again
     expect((await conversation.send('And now?')).report.included).toEqual([]);
   });
 
@@ -128,12 +139,13 @@ describe('the context', () => {
     cannedContext(world, {});
     const store = memoryStore();
     const countTokens = vi.fn((text: string) => text.length / 4);
-    const conversation = world.open({ store, countTokens, compaction: false, budget: 500 });
-    await conversation.refresh();
+    const conversation = world.open({ store, countTokens, budget: 500 });
+    await conversation.prepare('Hello?');
+    countTokens.mockClear();
     const elsewhere = smallTalk(3_000).map((message) => ({ ...message, createdAt: '2026-01-15T10:00:00.000Z' }));
-    await store.append('talk', elsewhere, { after: undefined, newest: undefined });
+    await store.append('talk', elsewhere, { edits: 0 });
 
-    await conversation.buildMessages('Hello?');
+    await conversation.prepare('Hello?');
 
     expect(countTokens.mock.calls.length).toBeLessThan(1_000);
   });
@@ -155,7 +167,7 @@ describe('the context', () => {
     const world = chatWorld();
     const stuck = world.hold('/api/context');
     const stop = new AbortController();
-    const call = failureOf(world.open({ onContextError: 'skip' }).send('Hello?', { signal: stop.signal }));
+    const call = failureOf(world.open().send('Hello?', { signal: stop.signal }));
 
     stop.abort();
 
@@ -169,11 +181,10 @@ describe('the context', () => {
     world.emulator.workspaces.create({ id: 'team' });
     const conversation = world.open({ workspaceId: 'team' });
 
-    await conversation.remember({ type: 'preference', key: 'style', content: 'Short.' });
-    await conversation.remember({ type: 'preference', key: 'style', content: 'Shorter.' });
+    const item = { type: 'preference', key: 'style', content: 'Shorter.', workspaceId: 'team' } as const;
+    await world.context.memory.create(item);
 
-    expect(world.emulator.memory.all()).toMatchObject([{ item: { workspaceId: 'team', content: 'Shorter.' } }]);
-    expect((await conversation.buildMessages('Hello?')).context?.content).toContain('style: Shorter.');
+    expect((await conversation.prepare('Hello?')).context?.content).toContain('style: Shorter.');
   });
 });
 
@@ -191,8 +202,8 @@ describe('a conversation', () => {
     { options: { contextWindw: 100 }, says: 'contextWindw is unknown; expected one of gateway, model, ' },
     { options: { countTokens: 4 }, says: 'countTokens must be a function' },
     { options: { instructions: Object.create(null) }, says: 'instructions must be a string' },
-    { options: { onContextError: Object.create(null) }, says: "onContextError must be 'throw' or 'skip'" },
-    { options: { store: { load: () => undefined, append: 1 } }, says: 'may have append and saveState' },
+    { options: { userMemory: {} }, says: 'userMemory must be a ContextClient' },
+    { options: { store: { load: () => undefined, append: 1 } }, says: 'with append also setExcluded' },
   ])('a conversation with $options is rejected: $says', ({ options, says }) => {
     const { gateway, context } = chatWorld();
     const open = () =>
@@ -210,7 +221,7 @@ describe('a conversation', () => {
 
   test.each([
     { input: [], says: 'input: must not be empty' },
-    { input: [{ role: 'user', content: 'Hello', id: '' }], says: 'input.id: must not be empty' },
+    { input: [{ role: 'user', content: 'Hello', id: '' }], says: 'input.id: must be 1 to 128 printable' },
     { input: ' \n', says: 'input: must not be empty' },
     { input: undefined, says: 'input: must be a text, or an array' },
     { input: [{ role: 'user', content: [{ type: 'text', text: 'x' }] }], says: 'input[0].content: must be a string' },
@@ -226,7 +237,7 @@ describe('a conversation', () => {
 
     expect(error).toBeInstanceOf(RequestValidationError);
     expect(error).toMatchObject({ message: expect.stringContaining(says) });
-    expect(() => conversation.record(input as never)).toThrow(says);
+    expect(String(await failureOf(conversation.add(input as never)))).toContain(says);
     expect(world.count('context')).toBe(0);
     expect(await world.stored()).toEqual([]);
   });
@@ -252,10 +263,10 @@ describe('a conversation', () => {
     expect(world.count('chat')).toBe(0);
   });
 
-  test('rejects a reply without a text', () => {
-    const conversation = chatWorld().open();
+  test('rejects a reply without a text', async () => {
+    const turn = await chatWorld().open().prepare('Hello?');
 
-    expect(() => conversation.record('Hello?', {} as never)).toThrow('reply: must be { text }');
+    expect(String(await failureOf(turn.finish({} as never)))).toContain('reply: must be a text, { content }');
   });
 
   test('shows no key and no token, however it is printed', async () => {
@@ -272,22 +283,22 @@ describe('a conversation', () => {
       expect(printed.join()).not.toContain(secret);
   });
 
-  test('buildMessages takes the messages it is given as databases return them', async () => {
+  test('prepare takes the messages it is given as databases return them', async () => {
     const conversation = chatWorld().open({ context: undefined });
     const row = { role: 'user', content: 'The pier gets a red lamp.', name: null, createdAt: null, excluded: 0 };
 
-    const { messages } = await conversation.buildMessages('Which lamp?', { messages: [row as never] });
+    const { messages } = await conversation.prepare('Which lamp?', { history: [row as never] });
 
     expect(messages[0]).toEqual({ role: 'user', content: 'The pier gets a red lamp.' });
   });
 
   test.each([
-    { messages: 'all', problem: 'messages: must be an array' },
-    { messages: [null], problem: 'messages[0].role: must be' },
-  ])('buildMessages rejects other messages before anything is sent: $problem', async ({ messages, problem }) => {
+    { history: 'all', problem: 'history: must be an array' },
+    { history: [null], problem: 'history[0].role: must be' },
+  ])('prepare rejects other messages before anything is sent: $problem', async ({ history, problem }) => {
     const conversation = chatWorld().open();
 
-    const error = await failureOf(conversation.buildMessages('Which lamp?', { messages: messages as never }));
+    const error = await failureOf(conversation.prepare('Which lamp?', { history: history as never }));
 
     expect(error).toBeInstanceOf(RequestValidationError);
     expect(String(error)).toContain(problem);

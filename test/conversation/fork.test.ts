@@ -6,7 +6,7 @@ import {
 } from 'context-gateway/conversation';
 import { expect, test, vi } from 'vitest';
 import { failureOf } from '../helpers/service.js';
-import { assistant, numberingStore, smallTalk, talkWith, textsIn, user } from './world.js';
+import { assistant, smallTalk, talkWith, textsIn, user } from './world.js';
 
 const rowsIn = async (store: ConversationStore, id: string): Promise<StoredRow[]> => [
   ...((await store.load(id))?.messages ?? []),
@@ -32,39 +32,28 @@ const LATE = [
   }),
 ];
 
-test.each([memoryStore, numberingStore])(
-  'what a copy names is in the fork, whoever makes the ids: %o',
-  async (make) => {
-    const store: ConversationStore = make({ talk: LATE });
-    const { talk } = talkWith(store);
+test('a fork has the messages in the order of their turns, with their ids and what they name', async () => {
+  const store = memoryStore({ talk: LATE });
 
-    const fork = await talk.fork('6');
+  const fork = await talkWith(store).talk.fork('6');
 
-    const rows = await rowsIn(store, fork.id);
-    const ids = rows.map(({ id }) => id);
-    expect(rows.map(({ content }) => content)).toEqual(LATE.map(({ content }) => content));
-    expect(rows.map(({ replyTo }) => replyTo && ids.findIndex((id) => String(id) === String(replyTo)))).toEqual(
-      [undefined, undefined, 0, 1, undefined, undefined], // the last one follows its question
-    );
-    const recalled = rows.map((row) =>
-      row.recalled?.map(({ id, text }) => text ?? ids.findIndex((one) => String(one) === id)),
-    );
-    expect(recalled).toEqual([undefined, undefined, [1], undefined, undefined, [0, 'Lost.']]);
-    await fork.regenerate().final();
-    expect((await textsIn(store, fork.id)).slice(0, 5)).toEqual(LATE.slice(0, 5).map(({ content }) => content));
-    expect(await textsIn(store, fork.id)).toHaveLength(6);
-  },
-);
-
-test('in a fork of one turn, regenerate replaces the reply, also if the database makes the ids', async () => {
-  const store = numberingStore();
-  const { talk } = talkWith(store);
-  const { messages } = await talk.send('One?');
-
-  const fork = await talk.fork(String(messages[1]?.id));
+  const rows = await rowsIn(store, fork.id);
+  expect(rows).toEqual(['1', '3', '2', '4', '5', '6'].map((id) => expect.objectContaining(LATE[Number(id) - 1])));
   const { text } = await fork.regenerate().final();
+  expect((await textsIn(store, fork.id)).slice(4)).toEqual(['Three?', text]);
+  expect(await textsIn(store)).toHaveLength(6);
+});
 
-  expect(await textsIn(store, fork.id)).toEqual(['One?', text]);
+test.each([
+  { last: 'a question', id: '2', texts: ['One?', 'Reply 3.', 'Two?'] },
+  { last: 'a reply', id: '3', texts: ['One?', 'Reply 3.'] },
+  { last: 'a late reply', id: '4', texts: ['One?', 'Reply 3.', 'Two?', 'Reply 4.'] },
+])('a fork ends with $last', async ({ id, texts }) => {
+  const store = memoryStore({ talk: LATE });
+
+  const fork = await talkWith(store).talk.fork(id);
+
+  expect(await textsIn(store, fork.id)).toEqual(texts);
 });
 
 test('a long conversation is copied in few steps', async () => {
@@ -78,63 +67,48 @@ test('a long conversation is copied in few steps', async () => {
   expect(append).toHaveBeenCalledTimes(1);
 });
 
-test('a store whose rows have no ids works in all that needs none', async () => {
-  const rows = [user('The pier gets a red lamp.'), assistant('Noted.')];
-  const { talk, prompts } = talkWith({ load: () => ({ messages: rows }) });
+const withoutIds = () => ({ messages: [user('The pier gets a red lamp.'), assistant('Noted.')], edits: 0 });
 
-  await talk.send('Which lamp does the pier get?');
-  await talk.record('And the harbour?', { text: 'A green one.' });
+test('a store whose rows have no ids works in all that stores nothing', async () => {
+  const { talk, prompts } = talkWith({ load: withoutIds });
+
+  const { text } = await talk.send('Which lamp does the pier get?');
+  const turn = await talk.prepare('Which lamp?');
+
+  expect(text).toContain('red lamp');
+  expect(turn.messages).toHaveLength(3);
+  expect(await turn.finish('A red one.')).toMatchObject({ text: 'A red one.' });
   expect(await talk.search('lamp')).toHaveLength(1);
-  expect((await talk.buildMessages('Which lamp?')).messages).toHaveLength(3);
-  expect(await talk.contextMessage('Which lamp?')).toMatchObject({ role: 'user' });
+  expect(await talk.messages()).toHaveLength(2);
   expect(await talk.lost()).toEqual([]);
-
   expect(prompts).toHaveLength(1);
 });
 
-test.each<[string, (talk: ReturnType<typeof talkWith>['talk']) => Promise<unknown>]>([
-  ['send', (talk) => talk.send('One?')],
-  ['record', (talk) => talk.record('One?')],
+const CHANGES: [string, (talk: ReturnType<typeof talkWith>['talk']) => Promise<unknown>][] = [
+  ['add', (talk) => talk.add([user('One?')])],
   ['regenerate', (talk) => talk.regenerate().final()],
   ['edit', (talk) => talk.edit('m1', 'One?').final()],
   ['fork', (talk) => talk.fork('m1')],
-  ['newest', (talk) => talk.send('One?', { newest: 'm1' })],
-])('a store whose rows have no ids is named by what needs them: %s', async (_, use) => {
-  const append = vi.fn();
-  const { talk, prompts } = talkWith({ load: () => ({ messages: [user('Hello?'), assistant('Hi.')] }), append });
+];
 
-  const message = expect.stringContaining('store.load must return the id of each message');
+test.each(CHANGES)('%s needs a store with append', async (name, use) => {
+  const { talk, prompts } = talkWith({ load: withoutIds });
+
+  const message = `${name} needs a store with append and setExcluded.`;
   expect(await failureOf(use(talk))).toMatchObject({ name: 'ConfigurationError', message });
-  expect(append).not.toHaveBeenCalled();
   expect(prompts).toEqual([]);
 });
 
-test('equal questions of one moment get ids of their own in a fork', async () => {
-  const createdAt = '2026-01-15T10:00:00.000Z';
-  const rows = [user('Yes?', '1'), user('Yes?', '2'), withReply('3', '1'), withReply('4', '2')];
-  const store = numberingStore({ talk: rows.map((row) => ({ ...row, createdAt })) });
-  const { talk } = talkWith(store);
+test.each<(typeof CHANGES)[number]>([
+  ['send', (talk) => talk.send('One?')],
+  ['prepare', (talk) => talk.prepare('One?')],
+  ...CHANGES,
+])('a store with append whose rows have no ids is named: %s', async (_, use) => {
+  const append = vi.fn();
+  const { talk, prompts } = talkWith({ load: withoutIds, append, setExcluded: vi.fn() });
 
-  const fork = await talk.fork('4');
-
-  const copied = await rowsIn(store, fork.id);
-  const ids = copied.map(({ id }) => String(id));
-  expect(copied.map(({ replyTo }) => (replyTo ? ids.indexOf(String(replyTo)) : undefined))).toEqual([
-    undefined,
-    undefined,
-    0,
-    1,
-  ]);
-});
-
-test('in a fork of rows that have no ids, a reply names none', async () => {
-  const rows = [user('One?'), assistant('One.'), user('Two?', 'q'), assistant('Two.')];
-  const store = memoryStore();
-  const load = () => ({ messages: rows });
-  const append = vi.fn(store.append);
-  const { talk } = talkWith({ load, append });
-
-  await talk.fork('q');
-
-  expect(append.mock.calls[0]?.[1].map(({ replyTo }) => replyTo)).toEqual([undefined, undefined, undefined]);
+  const message = expect.stringContaining('store.load: messages[0].id is missing');
+  expect(await failureOf(use(talk))).toMatchObject({ name: 'ConfigurationError', message });
+  expect(append).not.toHaveBeenCalled();
+  expect(prompts).toEqual([]);
 });

@@ -18,7 +18,8 @@ describe('odd text', () => {
       budget: 850,
     });
 
-    await conversation.record('Hello?', { text: 'A stopped reply \ud83d', stopped: true });
+    const turn = await conversation.prepare('Hello?');
+    await turn.finish({ content: 'A stopped reply \ud83d', stopped: true });
     await conversation.send('What about the lamp?');
 
     expect(JSON.stringify(world.prompts[0])).not.toMatch(/\\ud[89ab]|\\ud[cdef]/);

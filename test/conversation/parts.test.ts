@@ -1,5 +1,9 @@
-import { type ConversationMessage, type ConversationStore, memoryStore } from 'context-gateway/conversation';
-import { testStore } from 'context-gateway/conversation/testing';
+import {
+  type ConversationMessage,
+  type ConversationStore,
+  memoryStore,
+  type StoredRow,
+} from 'context-gateway/conversation';
 import { expect, test } from 'vitest';
 import { failureOf } from '../helpers/service.js';
 import { partsOf } from './parts.js';
@@ -45,11 +49,10 @@ test('a turn reads the newest messages, those with its words, and those beside t
 });
 
 test('finds what it finds with all messages, and counts the same', async () => {
-  const { open, kept } = longTalk();
-
   for (const question of ['Which lamp does the pier get?', 'What was remark 77?']) {
-    const part = await open().buildMessages(question);
-    const all = await open({ store: kept }).buildMessages(question);
+    const part = await longTalk().open().prepare(question);
+    const { open, kept: store } = longTalk();
+    const all = await open({ store }).prepare(question);
 
     expect(part.report.recalled.map(({ position, text, match }) => [position, text, match])).toEqual(
       all.report.recalled.map(({ position, text, match }) => [position, text, match]),
@@ -70,7 +73,7 @@ test('begins with the same bytes, turn after turn, while new messages push older
 test('sends everything as long as it fits, with one load', async () => {
   const { open, read } = longTalk({ messages: [remark(0), remark(1)] });
 
-  const { report } = await open().buildMessages('And?');
+  const { report } = await open().prepare('And?');
 
   expect(report.dropped).toEqual([]);
   expect(read).toEqual([2]);
@@ -121,7 +124,7 @@ test('stores a reply after more messages of other processes than a part has', as
       id: `o${i}`,
       createdAt: '2026-05-03T09:00:00Z',
     }));
-    await kept.append('talk', others, { after: newest, newest });
+    await kept.append('talk', others, { edits: 0, newest });
   });
 
   const { text, messages } = await open().send('Which lamp does the pier get?');
@@ -140,7 +143,7 @@ test('forks, excludes and searches messages that are older than the part', async
 
   expect((await kept.load(fork.id))?.messages).toHaveLength(102);
   expect(await talk.search('red lamp')).toEqual([]);
-  await talk.include('m100');
+  await talk.exclude('m100', { undo: true });
   expect((await talk.search('red lamp'))[0]).toMatchObject({ id: 'm100', position: 100 });
 });
 
@@ -176,7 +179,7 @@ test('counts in a receipt all messages that only the history has', async () => {
   const { store } = partsOf(memoryStore({ talk: Array.from({ length: 60 }, (_, i) => remark(i)) }));
   const receipts: { onlyInHistory: number }[] = [];
   const talk = world.open({ store, budget: 400, onCompaction: (receipt) => receipts.push(receipt) });
-  await talk.buildMessages('And?');
+  await talk.prepare('And?');
 
   await talk.compact('aggressive');
   await talk.idle();
@@ -192,13 +195,14 @@ test('edits a message in the part when the app has deleted those with which the 
   const store: ConversationStore = {
     load: (_, wanted) => {
       const placed = rows.map((row, position) => ({ ...row, position })).filter(({ id }) => !gone.has(String(id)));
-      if (wanted === undefined) return { messages: placed };
+      if (wanted === undefined) return { messages: placed, edits: 0 };
       const messages = placed.filter(
         ({ id, position }) => position >= 600 - wanted.newest || wanted.ids.includes(String(id)),
       );
-      return { messages, count: 600 };
+      return { messages, count: 600, edits: 0 };
     },
-    append: (_, __, { after }) => void edited.push(after),
+    append: (_, messages, { after }) => edited.push(after) && messages.length,
+    setExcluded: () => {},
   };
 
   await chatWorld().open({ context: undefined, budget: 400, store }).edit('m578', 'Anything else?').final();
@@ -273,16 +277,15 @@ test.each([
     { ...remark(0), content, ...more },
     ...Array.from({ length: 300 }, (_, i) => ({ ...remark(i + 1), createdAt: '2026-06-09T12:00:00.000Z' })),
   ];
-  const { kept, world } = longTalk({ messages });
   const recalled = async (store: ConversationStore) =>
     (
-      await world
+      await chatWorld()
         .open({ context: undefined, budget: 400, store, timeZone: 'America/Los_Angeles' })
-        .buildMessages(question)
+        .prepare(question)
     ).report.recalled.map(({ text }) => text);
 
-  expect(await recalled(partsOf(kept).store)).toContain(content);
-  expect(await recalled(kept)).toContain(content);
+  expect(await recalled(partsOf(memoryStore({ talk: messages })).store)).toContain(content);
+  expect(await recalled(memoryStore({ talk: messages }))).toContain(content);
 });
 
 test('takes a load without count for all messages, whatever their position says', async () => {
@@ -298,7 +301,7 @@ test('takes a load without count for all messages, whatever their position says'
 
   const { report } = await world
     .open({ context: undefined, budget: 400, store: { ...store, load } })
-    .buildMessages('Which lamp does the pier get?');
+    .prepare('Which lamp does the pier get?');
 
   expect(report.recalled[0]).toMatchObject({ id: 'm100', position: 100 });
 });
@@ -326,41 +329,65 @@ test.each([
   });
 });
 
-/** A store whose parts have one mistake. */
-function storeWith(mistake: string): ConversationStore {
-  const { store } = partsOf(memoryStore());
-  return {
-    ...store,
-    load: async (id, wanted) => {
-      const few = { ...wanted, ...(mistake === 'words' && { words: [] }), ...(mistake === 'ids' && { ids: [] }) };
-      const loaded = await store.load(id, wanted && (few as typeof wanted));
-      if (wanted === undefined || loaded === null || loaded === undefined) return loaded;
-      if (mistake === 'state') return { ...loaded, state: undefined };
-      if (mistake === 'count') return { ...loaded, count: 99 };
-      if (mistake === 'no count') return { ...loaded, count: undefined };
-      if (mistake === 'limit') return { ...loaded, messages: loaded.messages.slice(-100) };
-      const first = (row: object, at: number) => ({ ...row, position: at });
-      return mistake === 'positions' ? { ...loaded, messages: loaded.messages.map(first as never) } : loaded;
-    },
+/** A store of which a part has one fault. */
+function partWith(change: (rows: StoredRow[], count: number) => { messages: StoredRow[]; count: number }) {
+  const { kept, world, texts } = longTalk();
+  const { store } = partsOf(kept);
+  const load: ConversationStore['load'] = async (id, wanted) => {
+    const loaded = await store.load(id, wanted);
+    if (wanted === undefined) return loaded;
+    return { ...loaded, ...change([...(loaded?.messages ?? [])], Number(loaded?.count)) };
   };
+  return { talk: world.open({ context: undefined, budget: 400, store: { ...store, load } }), world, texts };
 }
 
 test.each([
-  [
-    'words',
-    'a part has each message of which wordsOf has a wanted word: those that are stored now, of this conversation: the word',
-  ],
-  ['ids', 'a part has the newest messages, those with the ids and those at the positions that are wanted: expected'],
-  [
-    'state',
-    'a part has the count of all messages, positions from 0 for the oldest, and the state: the state is missing',
-  ],
-  ['count', 'a part has the count of all messages, positions from 0 for the oldest, and the state: expected 4, got 99'],
-  [
-    'positions',
-    'a part has the newest messages, those with the ids and those at the positions that are wanted: expected',
-  ],
-])('testStore names the rule that a part breaks: %s', async (mistake, rule) => {
-  await testStore(storeWith('none'));
-  expect(await failureOf(testStore(storeWith(mistake)))).toMatchObject({ message: expect.stringContaining(rule) });
+  ['500 million messages', (count: number) => count + 5e8, 'as count, how many messages the conversation has, not 5'],
+  ['no number', () => Number.NaN, 'as count, a whole number'],
+  ['one message too many', (count: number) => count + 1, 'not the message at position 600, which is the newest'],
+  ['one message too few', (count: number) => count - 1, 'with count, the position of each message'],
+])('a count of %s is an error that says so, and nothing is sent or stored', async (_, wrong, said) => {
+  const { talk, world, texts } = partWith((messages, count) => ({ messages, count: wrong(count) }));
+
+  expect(await failureOf(talk.send('And?'))).toMatchObject({
+    name: 'ConfigurationError',
+    message: expect.stringContaining(said),
+  });
+  expect([world.prompts.length, (await texts()).length]).toEqual([0, 600]);
+});
+
+test.each([
+  ['a cap on the newest rows', (rows: StoredRow[]) => rows.slice(-6)],
+  ['a gap in its middle', (rows: StoredRow[]) => rows.filter(({ position }) => position !== 590)],
+])('a part with %s does no harm: the newest messages are sent, and the turn is stored', async (_, change) => {
+  const { talk, world, texts } = partWith((rows, count) => ({ messages: change(rows), count }));
+
+  const { text } = await talk.send('And?');
+
+  const sent = world.prompts[0]?.messages.map(({ content }) => content);
+  expect(sent?.slice(-4)).toEqual([597, 598, 599].map((i) => remark(i).content).concat('And?'));
+  expect((await texts()).slice(-2)).toEqual(['And?', text]);
+});
+
+test('a part that lacks the newest message is an error that says so', async () => {
+  const { talk } = partWith((rows, count) => ({ messages: rows.slice(0, -1), count }));
+
+  expect(await failureOf(talk.send('And?'))).toMatchObject({
+    name: 'ConfigurationError',
+    message: expect.stringContaining('not the message at position 599, which is the newest'),
+  });
+});
+
+test('short messages that fit the budget are all sent, as by a store that returns all', async () => {
+  const messages = Array.from({ length: 700 }, (_, i) => ({ ...remark(i), content: i % 2 ? 'Noted.' : `Ok, ${i}.` }));
+  messages[20] = { ...remark(20), content: 'My dog is called Rex.' };
+  const { open, read } = longTalk({ messages, budget: 16_000 });
+
+  const part = await open().prepare('What is the name of my pet?');
+  const all = await open({ store: memoryStore({ talk: messages }) }).prepare('What is the name of my pet?');
+
+  expect(part.prompt).toEqual(all.prompt);
+  expect(part.prompt).toHaveLength(701);
+  expect([part.start, part.report.dropped]).toEqual([0, []]);
+  expect(read).toHaveLength(2);
 });

@@ -17,10 +17,10 @@ export function partOf<Row extends StoredRow>(rows: readonly Row[], wanted: Want
 export function partsOf(store: Required<ConversationStore>) {
   const read: number[] = [];
   const load: ConversationStore['load'] = async (id, wanted) => {
-    const { messages = [], state } = (await store.load(id)) ?? {};
-    const part = partOf(messages, wanted);
+    const loaded = await store.load(id);
+    const part = partOf(loaded?.messages ?? [], wanted);
     read.push(part.messages.length);
-    return { ...part, state };
+    return { ...loaded, ...part };
   };
   return { read, store: { ...store, load } };
 }

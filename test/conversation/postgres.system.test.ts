@@ -50,7 +50,7 @@ async function startServer(programs: string): Promise<{ pool: pg.Pool; stop(): P
     pool,
     stop: async () => {
       await pool.end();
-      server.kill('SIGINT');
+      server.kill('SIGTERM'); // waits for the connections, which `end` does not
       await once(server, 'exit');
       rmSync(folder, { recursive: true });
     },
@@ -99,7 +99,7 @@ describe.skipIf(bin === undefined)('a store in a server of PostgreSQL', () => {
         content: i === 77 ? 'The pier gets a red lamp.' : `Remark ${i} is about the weather.`,
       }),
     );
-    await store.append('long', messages, { after: undefined, newest: undefined });
+    await store.append('long', messages, { edits: 0 });
     await server.pool.query('VACUUM ANALYZE messages'); // as the server does from time to time
     let rows = 0;
     const load: typeof store.load = async (...wanted) => {
@@ -113,7 +113,7 @@ describe.skipIf(bin === undefined)('a store in a server of PostgreSQL', () => {
     const { report } = await createConversation(options).send('Which lamp does the pier get?');
 
     expect(report.recalled[0]).toMatchObject({ position: 77, text: 'The pier gets a red lamp.' });
-    expect(rows).toBeLessThan(3000);
+    expect(rows).toBeLessThan(4_000); // the newest twice: these are short
     const { rows: plan } = await server.pool.query(
       "EXPLAIN SELECT position FROM messages WHERE conversation = 'long' AND words && ARRAY['lamp']",
     );

@@ -12,6 +12,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { giveTime } from '../helpers/give-time.js';
 import { failureOf } from '../helpers/service.js';
 import { alone, user, withEmulator } from './alone.js';
+import { metadata, summary } from './samples.js';
 import { assistant, chatWorld, elsewhere, faked, gate, smallTalk, textsIn } from './world.js';
 
 describe('what an app stores', () => {
@@ -35,7 +36,7 @@ describe('what an app stores', () => {
 
   const loading: [string, (talk: Conversation) => unknown][] = [
     ['search', (talk) => talk.search('harbour')],
-    ['buildMessages', (talk) => talk.buildMessages('Harbour?')],
+    ['messages', (talk) => talk.messages()],
     ['nothing', () => {}],
   ];
   test.each(
@@ -43,39 +44,49 @@ describe('what an app stores', () => {
       { name, load, how: 'regenerate', turn: (talk: Conversation) => talk.regenerate() },
       { name, load, how: 'edit', turn: (talk: Conversation) => talk.edit('m0', 'Mine?') },
     ]),
-  )('$how removes nothing that another process stored meanwhile, although $name loaded it', async ({ load, turn }) => {
-    const history = [...smallTalk(3), assistant('It has a harbour.', 'm3')];
-    const world = chatWorld({ messages: history as MessageInput[] });
-    const store = memoryStore({ talk: history });
-    const talk = world.open({ store });
-    const slow = world.hold('/completions');
-    const mine = failureOf(turn(talk).final());
-    await vi.waitFor(() => expect(world.count('chat')).toBe(1), { timeout: 30_000 });
+  )(
+    '$how removes nothing that another process stored meanwhile, although $name loaded it',
+    async ({ how, load, turn }) => {
+      const history = [...smallTalk(3), assistant('It has a harbour.', 'm3')];
+      const world = chatWorld({ messages: history as MessageInput[] });
+      const store = memoryStore({ talk: history });
+      const talk = world.open({ store });
+      const slow = world.hold('/completions');
+      const mine = turn(talk)
+        .final()
+        .catch((error: unknown) => error);
+      await vi.waitFor(() => expect(world.count('chat')).toBe(1), { timeout: 30_000 });
 
-    await alone([], { store: elsewhere(store) }).conversation.send('Theirs?');
-    await load(talk);
-    slow.open();
+      await alone([], { store: elsewhere(store) }).conversation.send('Theirs?');
+      await load(talk);
+      slow.open();
 
-    expect(await mine).toMatchObject({ name: 'ConversationConflictError', turn: { text: expect.stringMatching(/./) } });
-    const texts = history.map(({ content }) => content);
-    expect(await textsIn(store)).toEqual([...texts, 'Theirs?', expect.any(String)]);
-  });
+      const ended = await mine;
+      const texts = [...history.map(({ content }) => content), 'Theirs?', expect.any(String)];
+      if (how === 'edit') {
+        const conflict = { name: 'ConversationConflictError', turn: { text: expect.stringMatching(/./) } };
+        expect(ended).toMatchObject(conflict);
+        expect(await textsIn(store)).toEqual(texts);
+      } else {
+        expect(await textsIn(store)).toEqual([...texts, Object(ended).text]); // added, beside the one before
+      }
+    },
+  );
 
-  test('a store whose load returns its own array finds the conflict of two turns at once', async () => {
-    const rows: ConversationMessage[] = [];
-    const store: ConversationStore = {
-      load: () => ({ messages: rows }),
-      append: (_, messages, { newest }) => {
-        if (rows.at(-1)?.id !== newest) throw new ConversationConflictError();
-        rows.push(...messages);
-      },
+  test('a store whose load returns its own array finds the conflict of an edit', async () => {
+    const rows: ConversationMessage[] = [user('One?', { id: 'q1' })];
+    const append: ConversationStore['append'] = (_, messages, { newest }) => {
+      if (newest !== undefined && rows.at(-1)?.id !== newest) throw new ConversationConflictError();
+      return messages.map((message) => rows.push(message)).length;
     };
-    const [one, two] = [store, elsewhere(store)].map((its) => alone([], { store: its }).conversation);
+    const store = { load: () => ({ messages: rows, edits: 0 }), append, setExcluded: () => {} };
+    const { conversation } = alone([], { store });
+    const turn = await conversation.prepare('Two?', { edit: 'q1' });
 
-    const ends = await Promise.allSettled([one?.send('One?'), two?.send('Two?')]);
+    await conversation.add([user('Theirs.')]);
 
-    expect(ends.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-    expect(rows).toHaveLength(2);
+    expect(await failureOf(turn.finish('Two.'))).toMatchObject({ name: 'ConversationConflictError' });
+    expect(rows.map(({ content }) => content)).toEqual(['One?', 'Theirs.']);
   });
 
   test('takes rows as databases return them', async () => {
@@ -114,49 +125,64 @@ describe('what an app stores', () => {
     { damage: { compaction: { last: { level: 'deep', tokens: 'many' } } }, path: 'state.compaction.last.tokens' },
     { damage: { snapshot: { summary: {}, pins: [] } }, path: 'state.snapshot.summary.version' },
     { damage: { format: 2 }, path: 'state.format' },
-  ])('a damaged part of the state ($path) is left out, and the turn goes on', async ({ damage, path }) => {
-    const store = memoryStore({ talk: smallTalk(400) });
-    const options = { budget: 3_900 };
-    await alone([], { ...options, store }).conversation.send('Hello?');
-    const load: ConversationStore['load'] = async (id) => {
-      const { messages = [], state } = (await store.load(id)) ?? {};
-      return { messages, state: { ...state, ...damage } as never };
-    };
-    const world = alone([], { ...options, store: { ...store, load } });
+  ])(
+    'a state that cannot be read ($path) is never saved over, and turns go on without it',
+    async ({ damage, path }) => {
+      const damaged = { format: 1, lost: [], compaction: {}, ...damage } as never;
+      const store = memoryStore();
+      await store.saveState('talk', damaged, 0);
+      const world = chatWorld();
+      const conversation = world.open({ store }); // which reads a context, and so has a state to save
 
-    const { report } = await world.conversation.send('Hello again?');
+      await conversation.send('Hello?');
+      await conversation.send('And again?');
 
-    expect(report.tokens.total).toBeLessThanOrEqual(3_900);
-    expect(JSON.stringify(world.prompts[0]).length).toBeLessThan(25_000);
-    expect(world.errors).toMatchObject([{ name: 'ConfigurationError', message: expect.stringContaining(path) }]);
+      expect(await store.load('talk')).toMatchObject({ state: damaged, revision: 1, messages: { length: 4 } });
+      expect(world.errors).toMatchObject([{ name: 'ConfigurationError', message: expect.stringContaining(path) }]);
+    },
+  );
+
+  test('a state that can be read again is saved again', async () => {
+    const store = memoryStore();
+    await store.saveState('talk', { format: 2 } as never, 0);
+    const conversation = chatWorld().open({ store });
+    await conversation.send('Hello?');
+
+    await store.saveState('talk', { format: 1, lost: [], compaction: {} }, 1);
+    await conversation.send('Hello again?');
+
+    expect((await store.load('talk'))?.revision).toBe(3);
   });
 
-  test('the other parts of a damaged state stay: an excluded message stays out', async () => {
-    const store = memoryStore({ talk: [user('The secret berth is 42.', { id: 'm1' })] });
-    await alone([], { store }).conversation.exclude('m1');
-    const load: ConversationStore['load'] = async (id) => {
-      const { messages = [], state } = (await store.load(id)) ?? {};
-      return { messages, state: { ...state, compaction: null } as never };
-    };
-    const world = alone([], { store: { ...store, load } });
+  test('processes that save states at once join them: the newer context, and all lost statements', async () => {
+    const store = memoryStore();
+    const saveState = vi.fn(store.saveState);
+    const lost = (text: string) => ({ section: 'requirements', text, until: 1 }) as const;
+    const stateWith = (version: number, text: string) => ({
+      ...{ format: 1 as const, compaction: {}, lost: [lost('Both.'), lost(text)] },
+      snapshot: { summary: summary({ version }), pins: [], metadata: metadata(), messages: 0, readAt: 0 },
+    });
+    await store.saveState('talk', stateWith(0, 'Mine.'), 0);
+    const conversation = chatWorld().open({ store: { ...store, saveState } });
+    const turn = await conversation.prepare('Hello?'); // which has read it, and a context
 
-    await world.conversation.send('Which berth is secret?');
+    await store.saveState('talk', stateWith(2, 'Theirs.'), 1);
+    await turn.finish('Hello.');
 
-    expect(world.errors).toMatchObject([{ message: expect.stringContaining('state.compaction is invalid') }]);
-    expect(JSON.stringify(world.prompts)).not.toContain('42');
+    const { state, revision } = Object(await store.load('talk'));
+    expect(state.lost.map(({ text }: { text: string }) => text)).toEqual(['Both.', 'Theirs.', 'Mine.']);
+    expect([state.snapshot.summary.version, revision]).toEqual([2, 3]);
+    expect(saveState).toHaveBeenCalledTimes(2);
   });
 
-  test('record stores another reply to a stored question in place of the old one', async () => {
-    const { conversation, store } = alone([]);
-    const question = { id: 'q1', ...user('When does the harbour open?') };
-    await conversation.record([question], { text: 'At five.' });
+  test('a state that did not change is not saved', async () => {
+    const store = memoryStore({ talk: [user('One.', { id: 'm1' })] });
+    const { conversation } = alone([], { store });
 
-    await conversation.record([question], { text: 'At six.' });
-    expect(await textsIn(store)).toEqual([question.content, 'At six.']);
+    await conversation.exclude('m1');
+    await conversation.exclude('m1', { undo: true });
 
-    await conversation.send('Thanks.');
-    await conversation.record([question], { text: 'At seven.' }); // not the last one any more: nothing is removed
-    expect(await textsIn(store)).toEqual([question.content, 'At six.', 'Thanks.', expect.any(String), 'At seven.']);
+    expect((await store.load('talk'))?.revision).toBe(0);
   });
 
   test('excludes what an edit replaced behind the turn, four messages at a time', async () => {
@@ -178,7 +204,8 @@ describe('what an app stores', () => {
     await conversation.idle();
 
     expect(most).toBe(4);
-    expect(world.emulator.conversations.get('talk')?.messages.every(({ excluded }) => excluded)).toBe(true);
+    const { messages = [] } = world.emulator.conversations.get('talk') ?? {};
+    expect(messages.filter(({ excluded }) => !excluded)).toMatchObject([{ id: 'm0' }]); // the edited one keeps its id
   });
 
   test('excludes and includes a message that the service does not have', async () => {
@@ -189,7 +216,7 @@ describe('what an app stores', () => {
 
     await conversation.exclude(id);
     expect(await conversation.search('sesame')).toEqual([]);
-    await conversation.include(id);
+    await conversation.exclude(id, { undo: true });
 
     expect(await conversation.search('sesame')).toHaveLength(1);
     expect(await failureOf(conversation.exclude('unknown'))).toMatchObject({ status: 404 });
@@ -231,33 +258,58 @@ describe('what an app stores', () => {
     expect(await conversation.search('password')).toHaveLength(1); // no longer excluded
   });
 
+  const parts = { append: () => 0, setExcluded: () => {} };
+  const [rows, edits] = [[user('Hello?'), assistant('Hi.')], null];
   test.each([
-    { has: { append: () => {} }, says: 'store.load must return the id of each message: store.append needs them.' },
-    { has: {}, says: 'To replace messages, the store needs append.' },
-  ])('says what a store lacks to replace messages, before anything is sent: $says', async ({ has, says }) => {
-    const load = () => ({ messages: [user('Hello?'), assistant('Hi.')] });
-    const { conversation, prompts } = alone([], { store: { ...has, load } });
+    {
+      store: { load: () => ({ messages: rows, edits }) },
+      says: 'regenerate needs a store with append and setExcluded.',
+    },
+    { store: { ...parts, load: () => ({ messages: rows, edits }) }, says: 'messages[0].id is missing' },
+    { store: { ...parts, load: () => ({ messages: [] }) }, says: 'store.load must return edits' },
+    { store: { ...parts, load: () => ({ messages: [], edits: 'a' as never }) }, says: 'as edits, a whole number' },
+    { store: { ...parts, load: () => ({ messages: [], edits, revision: -1 }) }, says: 'as revision, a whole number' },
+  ])('says what a store lacks to replace messages, before anything is sent: $says', async ({ store, says }) => {
+    const { conversation, prompts } = alone([], { store });
 
-    expect(await failureOf(conversation.regenerate().final())).toMatchObject({ message: says });
+    const error = { name: 'ConfigurationError', message: expect.stringContaining(says) };
+    expect(await failureOf(conversation.regenerate().final())).toMatchObject(error);
     expect(prompts).toEqual([]);
   });
 
-  test('never saves an older state over a newer one, however slow the store is', async () => {
-    const saved: number[] = [];
+  test.each([undefined, ['q1'], 2, -1, 0.5])(
+    'append must return how many messages it added, and not %j',
+    async (added) => {
+      const append = vi.fn().mockReturnValue(added);
+      const { conversation, prompts } = alone([], { store: { ...parts, load: () => undefined, append } });
+
+      const message = 'store.append must return how many messages it added: those whose id was not stored.';
+      expect(await failureOf(conversation.send('One?'))).toMatchObject({ name: 'ConfigurationError', message });
+      expect(append).toHaveBeenCalledOnce();
+      expect(prompts).toEqual([]);
+    },
+  );
+
+  test('saves one state after the other, however slow the store is', async () => {
+    const store = memoryStore({ talk: [user('One.', { id: 'm1' })] });
     const slow = gate();
-    const saveState: ConversationStore['saveState'] = async (_, { revision }) => {
+    const saved: number[] = [];
+    const saveState: ConversationStore['saveState'] = async (id, state, revision) => {
       if (revision === 1) await slow.passed;
       saved.push(revision);
+      return store.saveState(id, state, revision);
     };
-    const { conversation } = alone([], {
-      store: { ...memoryStore({ talk: [user('One.', { id: 'm1' })] }), saveState },
-    });
+    const world = chatWorld();
+    const conversation = world.open({ store: { ...store, saveState } });
+    await conversation.send('Hello?'); // reads a context, and saves it
 
-    const both = [conversation.exclude('m1'), conversation.include('m1')];
+    const both = [conversation.exclude('m1'), conversation.exclude('m1', { undo: true })];
     await giveTime(20);
     slow.open();
     await Promise.all(both);
 
-    expect(saved).toEqual([1, 2]);
+    expect(saved).toEqual(saved.map((_, at) => at));
+    expect(saved.length).toBeGreaterThan(1);
+    expect(world.errors).toEqual([]);
   });
 });

@@ -1,13 +1,13 @@
 import { memoryStore, type ReplyStream } from 'context-gateway/conversation';
 import { expect, test } from 'vitest';
 import { failureOf } from '../helpers/service.js';
-import { chatWorld, gate } from './world.js';
+import { chatWorld, gate, withoutWaits } from './world.js';
 
 const STORY = 'Once upon a time there was a lighthouse. '.repeat(20).trim();
 
 /** A conversation whose model tells the story. */
 function storyWorld() {
-  const world = chatWorld();
+  const world = chatWorld({ runtime: withoutWaits });
   world.emulator.chat.on('story', STORY);
   return world;
 }
@@ -86,11 +86,11 @@ test('a reply is stored with the id that it has from the start', async () => {
   const { id } = reply;
 
   const { messages } = await reply.final();
-  await world.open({ store }).record('And then?', { id: 'of-the-app', text: 'Then it was white.' });
+  const turn = await world.open({ store }).prepare('And then?');
+  await turn.finish('Then it was white.');
 
   const ids = (await store.load('talk'))?.messages.map((message) => message.id);
-  expect(ids).toEqual([messages[0]?.id, id, expect.any(String), 'of-the-app']);
-  expect(() => world.open({ store }).record('And?', { id: 5, text: 'No.' } as never)).toThrow(/reply\.id: must be/);
+  expect(ids).toEqual([messages[0]?.id, id, expect.any(String), turn.replyId]);
 });
 
 /** A store that fails from the second append on: that of the reply. */

@@ -1,10 +1,11 @@
 import { APIAbortError, APITimeoutError, AuthenticationError, toErrorData, toErrorResponse } from 'context-gateway';
+import { toUIMessageStream } from 'context-gateway/ai-sdk';
 import { readTurn, sources, type TurnEvent, toResponse } from 'context-gateway/conversation';
 import type { FaultResponse } from 'context-gateway-emulator';
 import { assert, describe, expect, test, vi } from 'vitest';
 import { failureOf } from '../helpers/service.js';
 import { compacted, metadata, summary } from './samples.js';
-import { cannedContext, chatWorld, faked, gate, smallTalk } from './world.js';
+import { cannedContext, chatWorld, faked, gate, smallTalk, user } from './world.js';
 
 /** The events of a turn, with its pieces of text joined. */
 async function eventsOf(response: Response): Promise<TurnEvent[]> {
@@ -126,7 +127,7 @@ describe('a response for a page', () => {
       canned.metadata = metadata({ compressedTokens: 300, lastCompactionAt: '2026-01-15T10:00:02.000Z' });
       return compacted(900, 300);
     };
-    const conversation = world.open({ budget: 1000 });
+    const conversation = world.open({ budget: 1000, compaction: true });
     const events: TurnEvent[] = [];
 
     for await (const event of readTurn(await toResponse(conversation.stream('Hello there?')))) {
@@ -136,6 +137,41 @@ describe('a response for a page', () => {
 
     const receipt = { tokens: { before: 900, after: 300 }, diff: { lost: [{ text: 'Be fast.' }] } };
     expect(events.slice(-2)).toMatchObject([{ type: 'turn' }, { type: 'receipt', receipt }]);
+  });
+
+  test.each(['length', 'content_filter'])(
+    'says in the page and in the store that a reply ended by %s',
+    async (reason) => {
+      const world = chatWorld();
+      world.emulator.chat.on('story', { content: 'Once upon', finish_reason: reason });
+      const open = () => world.open({ context: undefined });
+
+      const events = await eventsOf(await toResponse(open().stream('Tell me a story.')));
+      const chunks = [];
+      for await (const chunk of asIterable(toUIMessageStream(open().stream('Tell me a story.')))) chunks.push(chunk);
+
+      const turn = { finish_reason: reason, model: 'atlas-small', messages: [{}, { finish_reason: reason }] };
+      expect(events.at(-1)).toMatchObject({ type: 'turn', turn });
+      expect(chunks.at(-1)).toMatchObject({ type: 'finish', messageMetadata: turn });
+      expect((await world.stored()).at(-1)).toMatchObject({ content: 'Once upon', finish_reason: reason });
+    },
+  );
+
+  test('stays small, because a page sends back what it has, however much was recalled', async () => {
+    const long = 'The crane at the north pier lifted crates of salted fish for the ferry. '.repeat(10);
+    const reports = Array.from({ length: 60 }, (_, at) => user(`Report ${at}: ${long}`));
+    const history = [...reports, ...smallTalk(1_000)];
+    const open = () => chatWorld().open({ context: undefined, history });
+    const question = 'What did the crane lift at the pier?';
+
+    const events = await eventsOf(await toResponse(open().stream(question)));
+    const chunks = [];
+    for await (const chunk of asIterable(toUIMessageStream(open().stream(question)))) chunks.push(chunk);
+
+    expect(events[0]).toMatchObject({ type: 'recalled', recalled: { length: 10 } });
+    expect(JSON.stringify(events).length).toBeLessThan(10_000);
+    expect(chunks[1]).toMatchObject({ type: 'data-recalled', data: { length: 10 } });
+    expect(JSON.stringify(chunks).length).toBeLessThan(10_000);
   });
 
   test('goes on if the page leaves, if the reply is one in the background, and a page that comes back has all of it', async () => {
@@ -343,3 +379,6 @@ test('a page reads no event of more than 8 MB', async () => {
 
   expect(error).toMatchObject({ name: 'ResponseValidationError', message: 'An event of the turn exceeds 8 MB.' });
 });
+
+/** Which the types of some platforms do not say of a stream. */
+const asIterable = (stream: ReadableStream) => stream as unknown as AsyncIterable<object>;

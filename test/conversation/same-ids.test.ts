@@ -16,17 +16,19 @@ test.each<[string, string, (talk: Conversation) => Promise<unknown>]>([
   ['send: another text', 'ConversationConflictError', (talk) => talk.send([user('Three?', 'q1')])],
   ['send: another role', 'ConversationConflictError', (talk) => talk.send([user('Yes.', 'a1')])],
   ['stream: another text', 'ConversationConflictError', (talk) => talk.stream([user('Three?', 'q1')]).final()],
-  ['buildMessages: another text', 'ConversationConflictError', (talk) => talk.buildMessages([user('Three?', 'q1')])],
-  ['record: another text', 'ConversationConflictError', (talk) => talk.record([user('Three?', 'q1')], { text: 'x' })],
+  ['prepare: another text', 'ConversationConflictError', (talk) => talk.prepare([user('Three?', 'q1')])],
+  ['add: another text', 'ConversationConflictError', (talk) => talk.add([user('Zero?', 'q0'), user('Three?', 'q1')])],
+  ['add: another role', 'ConversationConflictError', (talk) => talk.add([assistant('Two?', 'q2')])],
   [
-    'record: the id of a reply that stays',
+    'add: a reply to a question that is not stored',
     'ConversationConflictError',
-    (talk) => talk.record([user('Two?', 'q2')], { text: 'Another.', id: 'a1' }),
+    (talk) => talk.add([{ ...assistant('Three.', 'a3'), replyTo: 'q3' }]),
   ],
+  ['send: a reply that is not stored', 'RequestValidationError', (talk) => talk.send([assistant('Hi.', 'a0')])],
   [
-    'record: the id of its question',
-    'ConversationConflictError',
-    (talk) => talk.record([user('Three?', 'q3')], { text: 'Three.', id: 'q3' }),
+    'send: an id for one of two messages',
+    'RequestValidationError',
+    (talk) => talk.send([user('Three?', 'q3'), user('Four?')]),
   ],
   [
     'send: one id for two messages',
@@ -55,14 +57,14 @@ test('a question that another tab has edited is not asked again with its old tex
   expect(await textsIn(store)).toEqual(['One, edited?', expect.any(String)]);
 });
 
-test('an edit removes what stands behind it, although a message before it was recorded again', async () => {
+test('an edit removes what stands behind it, but not a late reply to a message before it', async () => {
   const store = memoryStore({ talk: [user('Zero?', 'q0'), ...twoTurns()] });
   const { talk } = talkWith(store);
-  await talk.record([user('Zero?', 'q0')], { text: 'Again.' });
+  const late = await talk.send([user('Zero?', 'q0')]);
 
   const { messages } = await talk.edit('q1', 'One, edited?').final();
 
-  expect(await messagesIn(store)).toEqual([user('Zero?', 'q0'), ...messages]);
+  expect(await messagesIn(store)).toEqual([user('Zero?', 'q0'), ...late.messages, ...messages]);
 });
 
 test.each(['edit', 'regenerate', 'stream'] as const)(
@@ -149,6 +151,6 @@ test('a fork cites its own messages, and an exclusion can be undone in it', asyn
   expect(copied.at(-1)?.recalled?.[0]?.id).toBe(lamp?.id);
   expect((await copy.search('red lamp')).some(({ id }) => id === lamp?.id)).toBe(false);
   expect((await messagesIn(store))[0]).toMatchObject({ id: 'lamp', content: lamp?.content });
-  await copy.include(String(lamp?.id));
+  await copy.exclude(String(lamp?.id), { undo: true });
   expect((await copy.search('red lamp'))[0]?.id).toBe(lamp?.id);
 });

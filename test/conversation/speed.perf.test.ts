@@ -23,10 +23,10 @@ test('text of 60 kB of dots is excluded without delay', async () => {
 
 test('pasted text of 70 kB is searched among 10,000 messages without delay', async () => {
   const { conversation } = alone(smallTalk(10_000), { contextWindow: 100_000 });
-  await conversation.buildMessages('Warm up.');
+  await conversation.prepare('Warm up.');
   const pasted = Array.from({ length: 10_000 }, (_, i) => `word${i}`).join(' ');
 
-  expect(await timeOf(() => conversation.buildMessages(pasted))).toBeLessThan(1_000); // it took up to 2 s
+  expect(await timeOf(() => conversation.prepare(pasted))).toBeLessThan(1_000); // it took up to 2 s
 });
 
 test('an event of 7 MB in 4,000 parts is read in time that is proportional to its length', async () => {

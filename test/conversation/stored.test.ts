@@ -11,7 +11,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { atLength } from '../helpers/endurance.js';
 import { failureOf } from '../helpers/service.js';
 import { alone, user, withEmulator } from './alone.js';
-import { assistant, chatWorld, elsewhere, gate, textsIn } from './world.js';
+import { assistant, chatWorld, elsewhere, gate, textsIn, withoutWaits } from './world.js';
 
 describe('a conversation in an app', () => {
   test('needs nothing but load from an app that stores its turns itself', async () => {
@@ -25,25 +25,26 @@ describe('a conversation in an app', () => {
     expect(world.prompts.at(-1)?.messages.map(({ role }) => role)).toEqual(['user', 'user', 'assistant', 'user']);
   });
 
-  test('stores turns with ids and times, or with the ids that append returns', async () => {
+  test('stores turns with ids and times, and replies with what the service says of them', async () => {
     const { conversation, store } = alone([]);
-    const { messages } = await conversation.send('Hello?');
+    const { messages, finish_reason, model, usage } = await conversation.send('Hello?');
 
+    const facts = { finish_reason: 'stop', model: 'atlas-small' };
+    expect({ finish_reason, model }).toEqual(facts);
     expect((await store.load('talk'))?.messages).toEqual(messages);
     expect(messages).toMatchObject([
       { id: expect.stringMatching(/.{8}/), createdAt: expect.stringMatching(/^20.+Z$/), role: 'user' },
-      { id: expect.stringMatching(/.{8}/), createdAt: expect.stringMatching(/^20.+Z$/), role: 'assistant' },
+      { id: expect.stringMatching(/.{8}/), createdAt: expect.stringMatching(/^20.+Z$/), role: 'assistant', ...facts },
     ]);
-    const ids = ['a', 'b'];
-    const named = alone([], { store: { ...store, append: async () => ids.splice(0, 1) } });
-    expect((await named.conversation.send('Hello?')).messages.map(({ id }) => id)).toEqual(['a', 'b']);
+    expect(messages[1]).toMatchObject({ replyTo: messages[0]?.id, usage });
   });
 
   test('makes the same compactions and prompts with one object per request as with one for all', async () => {
+    const countTokens = (text: string) => Math.ceil(text.length / 4);
     const play = async (isFresh: boolean) => {
       const world = chatWorld({ limits: { gateway: 1e6, context: 1e6, compact: 1e6 } });
       const store = memoryStore();
-      const open = () => world.open({ store: withEmulator(store, world), budget: 1400 });
+      const open = () => world.open({ store: withEmulator(store, world), budget: 1400, countTokens, compaction: true });
       let conversation = open();
       for (let turn = 0; turn < atLength(30, 240); turn += 1) {
         if (isFresh) conversation = open();
@@ -106,21 +107,24 @@ describe('a conversation in an app', () => {
     ['stream', (talk: Conversation) => talk.stream('Two?').final()],
     ['regenerate', (talk: Conversation) => talk.regenerate().final()],
     ['edit', (talk: Conversation) => talk.edit('m1', 'Two?').final()],
-    ['record', (talk: Conversation) => talk.record('Two?', { text: 'Yes.' })],
+    ['prepare', (talk: Conversation) => talk.prepare('Two?')],
+    ['add', (talk: Conversation) => talk.add([user('Two?')])],
   ])(
     '%s ends with an error when the disk is full, with the reply if there is one, and everything old is still there',
     async (name, turn) => {
       const history = [user('One?', { id: 'm1' }), assistant('Yes.', 'm2')];
       const store = memoryStore({ talk: history });
       const full = new Error('The disk is full.');
-      const { conversation, prompts } = alone([], { store: { ...store, append: () => Promise.reject(full) } });
+      const append = vi.fn(store.append).mockRejectedValue(full);
+      const { conversation, prompts } = alone([], { store: { ...store, append } }, withoutWaits);
 
       const error = await failureOf(turn(conversation));
 
       expect(error).toMatchObject({ name: 'ConversationStoreError', cause: full });
       const { turn: lost } = error as ConversationStoreError;
       if (lost !== undefined) expect(lost.messages.at(-1)).toMatchObject({ role: 'assistant', content: lost.text });
-      expect(lost === undefined).toBe(['send', 'stream', 'record'].includes(name));
+      expect(lost === undefined).toBe(['send', 'stream', 'prepare', 'add'].includes(name));
+      expect(append).toHaveBeenCalledTimes(3); // again after 0.2 and 1 s
       expect(prompts.length).toBe(lost === undefined ? 0 : 1); // without its question, nothing is sent
       expect((await store.load('talk'))?.messages).toEqual(history);
       expect(toErrorData(error)).toMatchObject({ status: 500, code: 'conversation_not_stored' });
@@ -129,10 +133,11 @@ describe('a conversation in an app', () => {
 
   test('goes on after a turn that could not be stored, with what the store has', async () => {
     const store = memoryStore();
-    const append = vi.fn(store.append).mockRejectedValueOnce(new Error('The disk is full.'));
-    const world = alone([], { store: { ...store, append } });
+    const append = vi.fn(store.append).mockRejectedValue(new Error('The disk is full.'));
+    const world = alone([], { store: { ...store, append } }, withoutWaits);
 
     await failureOf(world.conversation.send('One?'));
+    append.mockImplementation(store.append);
     await world.conversation.send('Two?');
 
     expect(world.prompts[0]?.messages).toEqual([{ role: 'user', content: 'Two?' }]);
@@ -164,7 +169,7 @@ describe('a conversation in an app', () => {
     expect(stored).toEqual([mine.messages[0], ...theirs.messages, mine.messages[1]]);
   });
 
-  test('sends no question if another process has stored one since the turn began', async () => {
+  test('of two processes that ask at the same moment, both questions are stored and sent', async () => {
     const store = memoryStore();
     const slow = gate();
     const append: ConversationStore['append'] = async (...turn) => {
@@ -175,29 +180,73 @@ describe('a conversation in an app', () => {
     const tabs = texts.map(() => alone([], { store: { ...store, append } }));
     const turns = tabs.map(({ conversation }, at) => conversation.send(texts[at] ?? ''));
     slow.open();
+    await Promise.all(turns);
+
+    const stored = await textsIn(store);
+    expect(stored).toHaveLength(4);
+    expect(stored).toEqual(expect.arrayContaining(texts));
+  });
+
+  test('of two processes that ask the same question at the same moment, one sends it', async () => {
+    const store = memoryStore();
+    const slow = gate();
+    const load: ConversationStore['load'] = async (id) => {
+      const loaded = await store.load(id);
+      await slow.passed;
+      return loaded;
+    };
+    const tabs = [1, 2].map(() => alone([], { store: { ...store, load } }));
+    const turns = tabs.map(({ conversation }) => conversation.send([user('Which lamp?', { id: 'q' })]));
+    slow.open();
     const ends = await Promise.allSettled(turns);
 
     const refused = ends.findIndex(({ status }) => status === 'rejected');
     expect(ends[refused]).toMatchObject({ reason: { name: 'ConversationConflictError', turn: undefined } });
-    expect(tabs[refused]?.prompts).toEqual([]);
-    expect((await store.load('talk'))?.messages).toHaveLength(2);
+    expect(tabs.map(({ prompts }) => prompts.length).sort()).toEqual([0, 1]);
+    expect(await textsIn(store)).toHaveLength(2);
   });
 
-  test('record without a reply stores the input alone, and once', async () => {
-    const { conversation, store } = alone([]);
-    const asked = [user('When does the harbour open?', { id: 'q' })];
+  /** A store whose conversation is edited before each of the first appends. */
+  function edited(times: number) {
+    const store = memoryStore({ talk: [user('Old?', { id: 'q1' })] });
+    const append = vi.fn(store.append);
+    for (let time = 1; time <= times; time += 1)
+      append.mockImplementationOnce(async (id, messages, place) => {
+        const { edits } = (await store.load(id)) ?? {};
+        const texts = [{ ...user(`Edited ${time}.`, { id: 'q1' }), id: 'q1', createdAt: '2026-01-15T10:00:00.000Z' }];
+        await store.append(id, texts, { edits: Number(edits), after: null });
+        return store.append(id, messages, place);
+      });
+    return { ...store, append };
+  }
 
-    await conversation.record(asked);
-    await conversation.record(asked);
+  test.each([
+    { what: 'a question begins', ask: (talk: Conversation) => talk.prepare('New?') },
+    { what: 'add begins', ask: (talk: Conversation) => talk.add([user('New?')]) },
+  ])('after an edit by another process, $what again, three times', async ({ ask }) => {
+    const store = edited(3);
 
-    expect((await store.load('talk'))?.messages).toMatchObject([{ id: 'q', content: asked[0]?.content }]);
+    await ask(alone([], { store }).conversation);
+
+    expect(await textsIn(store)).toEqual(['Edited 3.', 'New?']);
+    const error = await failureOf(ask(alone([], { store: edited(4) }).conversation));
+    expect(error).toMatchObject({ name: 'ConversationConflictError', turn: undefined });
+  });
+
+  test('a question that begins again is sent with what is stored now, and with newest it does not begin again', async () => {
+    const { prompt } = await alone([], { store: edited(1) }).conversation.prepare('New?');
+
+    expect(prompt.map(({ content }) => content)).toEqual(['Edited 1.', 'New?']);
+    const store = edited(1);
+    const error = await failureOf(alone([], { store }).conversation.prepare('New?', { newest: 'q1' }));
+    expect(error).toMatchObject({ name: 'ConversationConflictError' });
+    expect(await textsIn(store)).toEqual(['Edited 1.']);
   });
 
   test('an append that was committed, and whose response was lost, stores nothing twice', async () => {
     const store = memoryStore();
     const append: ConversationStore['append'] = async (id, messages, place) => {
-      const rows = messages.map((one) => ({ ...one, id: `row-${one.id}` })); // of the database
-      await store.append(id, rows, place);
+      await store.append(id, messages, place);
       throw new Error('Connection terminated unexpectedly');
     };
     const { conversation } = alone([], { store: { ...store, append } });
@@ -207,23 +256,6 @@ describe('a conversation in an app', () => {
     const stored = (await store.load('talk'))?.messages;
     expect(stored).toEqual(turns.flatMap(({ messages }) => messages));
     expect(stored).toHaveLength(4);
-  });
-
-  test.each([
-    { what: 'a question', reply: undefined, count: 2 },
-    { what: 'a turn', reply: { text: 'Noted.' }, count: 3 },
-  ])('records $what after a message that another process stores at the same time', async ({ reply, count }) => {
-    const store = memoryStore();
-    const theirs = { id: 'theirs', role: 'user', content: 'Theirs?', createdAt: '2026-01-15T10:00:00.000Z' };
-    const append = vi.fn(store.append).mockImplementationOnce((id, messages, place) => {
-      store.append(id, [theirs], place); // a moment earlier
-      return store.append(id, messages, place);
-    });
-    const { conversation } = alone([], { store: { ...store, append } });
-
-    await conversation.record('Mine?', reply);
-
-    expect(await textsIn(store)).toEqual(['Theirs?', 'Mine?', 'Noted.'].slice(0, count));
   });
 
   test('a conflict whose store then fails to load is an error with the reply', async () => {

@@ -15,7 +15,7 @@ function asRows(store: Required<ConversationStore>): Required<ConversationStore>
   return {
     ...store,
     load: async (id) => {
-      const { messages = [], state } = (await store.load(id)) ?? {};
+      const { messages = [], ...more } = (await store.load(id)) ?? {};
       const rows = messages.map((message, at) => ({
         name: null,
         ...message,
@@ -23,7 +23,7 @@ function asRows(store: Required<ConversationStore>): Required<ConversationStore>
         stopped: at % 7 ? 0 : null,
         createdAt: at % 2 ? new Date(Date.UTC(2026, 0, 15)) : Date.UTC(2026, 0, 15),
       }));
-      return { messages: rows as never, state };
+      return { ...more, messages: rows as never };
     },
   };
 }

@@ -7,9 +7,9 @@ import {
   ConversationStoreError,
   createConversation,
   type StoredMessage,
-  type StoredRow,
 } from 'context-gateway/conversation';
 import { createEmulator } from 'context-gateway-emulator';
+import { type Runtime, systemRuntime } from '../../src/base/runtime.js';
 
 /** What one tab did to the store, by its own account. */
 export interface TabReport {
@@ -18,17 +18,24 @@ export interface TabReport {
   /** Messages that its turns replaced: each was in the prompt's history when the turn began. */
   replaced: string[];
   conflicts: number;
+  /** How often the disk failed. */
   failures: number;
   /** What must not happen. */
   wrong: string[];
 }
+
+/** A clock without the waits before an `append` that failed is made again. */
+const withoutWaits: Runtime = {
+  ...systemRuntime,
+  setTimer: (callback, ms) => systemRuntime.setTimer(callback, ms > 1_000 ? ms : 0),
+};
 
 /** How a failing disk behaves: it fails before it stores, or after. */
 const DISK_FULL = 0.1;
 const DISK_LATE = 0.05;
 
 /**
- * Plays turns of one tab in a conversation that other tabs change at the same time: sends, edits, regenerates and records,
+ * Plays turns of one tab in a conversation that other tabs change at the same time: sends, edits, regenerates, prepares and adds,
  * while it searches, excludes, forks and builds prompts. Its store fails now and then.
  */
 export async function playTab(store: Required<ConversationStore>, turns: number, random: () => number) {
@@ -48,46 +55,37 @@ export async function playTab(store: Required<ConversationStore>, turns: number,
     append: async (id, messages, place) => {
       await sleep(random() * 3);
       const chance = random();
+      if (chance < DISK_FULL + DISK_LATE) report.failures += 1;
       if (chance < DISK_FULL) throw new Error('The disk is full.');
-      const before = (await store.load(id))?.messages ?? [];
-      await store.append(id, messages, place); // refused if another tab has stored something since `before`
-      if (id === 'talk') note(place, messages, before); // a fork is another conversation
+      const added = await store.append(id, messages, place);
+      if (id === 'talk') note(place, messages); // a fork is another conversation
       if (chance < DISK_FULL + DISK_LATE) throw new Error('The connection broke.');
       await sleep(random() * 3);
+      return added;
     },
   };
-  const note = (
-    { after, newest }: AppendPlace,
-    messages: readonly StoredMessage[],
-    before: readonly StoredRow[],
-  ): void => {
-    report.stored.push(...messages.map(({ id }) => id));
-    if (after === newest) return; // the newest messages, which replace none
-    report.replaced.push(...seen.slice(after === undefined ? 0 : seen.indexOf(after) + 1));
-    // A reply also replaces one to the same question that another tab has stored meanwhile.
-    const { replyTo } = messages.at(-1) ?? {};
-    const asked = before.findIndex(({ id }) => replyTo !== undefined && id === replyTo);
-    const same = before.filter((row, at) => asked >= 0 && (row.replyTo === replyTo || at === asked + 1));
-    report.replaced.push(...same.map(({ id }) => String(id)));
+  const note = ({ after }: AppendPlace, messages: readonly StoredMessage[]): void => {
+    const given = messages.map(({ id }) => id);
+    report.stored.push(...given);
+    if (after === undefined) return; // nothing is replaced
+    const replaced = seen.slice(after === null ? 0 : seen.indexOf(after) + 1);
+    report.replaced.push(...replaced.filter((id) => !given.includes(id)));
   };
-  const gateway = new GatewayClient({
-    baseURL: 'https://emulator.test',
-    apiKey: emulator.apiKeys.secret,
-    pacing: false,
-    fetch: async (input, init) => {
-      sent = true;
-      seen = loaded; // the turn has loaded, and nothing else has since
-      void disturb().catch(() => {});
-      await sleep(random() * 8);
-      return emulator.fetch(new Request(input, init));
-    },
-  });
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    sent = true;
+    seen = loaded; // the turn has loaded, and nothing else has since
+    void disturb().catch(() => {});
+    await sleep(random() * 8);
+    return emulator.fetch(new Request(input, init));
+  };
+  const options = { baseURL: 'https://emulator.test', apiKey: emulator.apiKeys.secret, pacing: false, fetch };
+  const gateway = new GatewayClient(options, undefined, withoutWaits);
   const open = () => createConversation({ gateway, conversationId: 'talk', model: 'atlas-small', store: watched });
   const shared = open();
   const disturb = async (): Promise<unknown> => {
     const chance = random();
     if (chance < 0.2) return shared.search('harbour');
-    if (chance < 0.4) return shared.buildMessages('Which harbour?');
+    if (chance < 0.4) return shared.prepare('Which harbour?', { history: [] });
     if (chance < 0.6) return shared.lost();
     const some = loaded[Math.floor(random() * loaded.length)];
     if (some === undefined) return undefined;
@@ -103,16 +101,15 @@ export async function playTab(store: Required<ConversationStore>, turns: number,
     const chance = random();
     const text = `Harbour ${turn}?`;
     sent = false;
-    const records = chance < 0.65 && (question === undefined || chance >= 0.5);
     try {
       if (question !== undefined && chance < 0.3) await talk.edit(question, text).final();
       else if (question !== undefined && chance < 0.5) await talk.regenerate().final();
-      else if (records) await talk.record(text, { text: 'Noted.' });
+      else if (chance < 0.6) await (await talk.prepare(text)).finish('Noted.');
+      else if (chance < 0.7) await talk.add([{ role: 'assistant', content: text }]);
       else await talk.send(text);
     } catch (error) {
       if (ConversationConflictError.is(error)) report.conflicts += 1;
-      else if (ConversationStoreError.is(error)) report.failures += 1;
-      else if (!/messageId/.test(String(error))) report.wrong.push(String(error)); // another tab removed the question
+      else if (!ConversationStoreError.is(error) && !/messageId/.test(String(error))) report.wrong.push(String(error)); // another tab removed the question
       if (ConversationStoreError.is(error) && sent && error.turn?.text === undefined)
         report.wrong.push('an error without the reply');
     }

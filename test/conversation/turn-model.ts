@@ -11,6 +11,7 @@ import {
   type StoredMessage,
   type StoredRow,
 } from 'context-gateway/conversation';
+import { type Runtime, systemRuntime } from '../../src/base/runtime.js';
 import { partOf } from './parts.js';
 
 /** A row of the database. All texts are different. */
@@ -20,6 +21,8 @@ type Row = StoredMessage;
 interface Commit {
   added: readonly Row[];
   removed: readonly Row[];
+  /** Whether it named the newest message that it had seen. */
+  hasNewest: boolean;
 }
 
 /** A reply of the model, or one that is recorded: what it answers, and how many steps were stored when it was made. */
@@ -50,14 +53,13 @@ const FAULTS = { load: 2, append: 4, response: 4, conflict: 4 };
 class FailingDatabase {
   readonly commits: Commit[] = [];
   readonly talks = new Map<string, Row[]>();
-  readonly #states = new Map<string, unknown>();
-  #nextId = 1;
+  readonly #edits = new Map<string, number>();
+  readonly #states = new Map<string, { state: unknown; revision: number }>();
   /** Off while the test looks. */
   fails = true;
 
   constructor(
     private readonly random: () => number,
-    private readonly makesIds: boolean,
     private readonly returnsParts: boolean,
   ) {}
 
@@ -68,37 +70,39 @@ class FailingDatabase {
         await this.#slow();
         if (this.#chance(FAULTS.load)) throw new Error('The database is away.');
         const rows = structuredClone(this.talks.get(id) ?? []);
-        const messages: StoredRow[] = this.makesIds ? rows.map((row) => ({ ...row, id: Number(row.id) })) : rows;
-        return { ...partOf(messages, this.returnsParts ? wanted : undefined), state: this.#states.get(id) as never };
+        const part = partOf(rows as StoredRow[], this.returnsParts ? wanted : undefined);
+        return { ...part, ...(this.#states.get(id) as object), edits: this.#edits.get(id) ?? 0 };
       },
       append: async (id, messages, place) => {
         await this.#slow();
         if (this.#chance(FAULTS.append)) throw new Error('The disk is full.');
-        const ids = this.#commit(id, messages, place);
+        const added = this.#commit(id, messages, place);
         await this.#slow();
         if (this.#chance(FAULTS.response)) throw new Error('The connection broke.');
         if (this.#chance(FAULTS.conflict)) this.#commit(id, messages, place); // it repeats what it has committed
-        return this.makesIds ? ids.map(Number) : undefined;
+        return added;
       },
-      saveState: async (id, state) => {
+      setExcluded: async () => {},
+      saveState: async (id, state, revision) => {
         await this.#slow();
-        this.#states.set(id, structuredClone(state));
+        if ((this.#states.get(id)?.revision ?? 0) !== revision) throw new ConversationConflictError();
+        this.#states.set(id, { state: structuredClone(state), revision: revision + 1 });
       },
     };
   }
 
-  #commit(id: string, messages: readonly Row[], { after, newest }: AppendPlace): string[] {
+  #commit(id: string, messages: readonly Row[], { edits, after, newest }: AppendPlace): number {
     const rows = this.talks.get(id) ?? [];
-    const end = rows.findIndex((row) => row.id === after) + 1;
-    if (rows.at(-1)?.id !== newest || (after !== undefined && end === 0)) throw new ConversationConflictError();
-    const withId = (one: Row): Row => ({
-      ...structuredClone(one),
-      id: this.makesIds ? String(this.#nextId++) : one.id,
-    });
-    const [kept, added] = [rows.slice(0, end), messages.map(withId)];
-    if (id === TALK) this.commits.push({ added, removed: rows.slice(end) });
+    const end = after === undefined ? rows.length : rows.findIndex((row) => row.id === after) + 1;
+    const isNewest = newest === undefined || newest === (rows.at(-1)?.id ?? null);
+    if (edits !== (this.#edits.get(id) ?? 0) || !isNewest || (after && end === 0))
+      throw new ConversationConflictError();
+    if (after !== undefined) this.#edits.set(id, edits + 1);
+    const kept = rows.slice(0, end);
+    const added = structuredClone(messages.filter((one) => !kept.some((row) => row.id === one.id)));
+    if (id === TALK) this.commits.push({ added, removed: rows.slice(end), hasNewest: newest !== undefined });
     this.talks.set(id, [...kept, ...added]);
-    return added.map((row) => row.id);
+    return added.length;
   }
 
   #chance(percent: number): boolean {
@@ -110,6 +114,12 @@ class FailingDatabase {
     for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   }
 }
+
+/** Does not wait before a message is stored again. */
+const HASTY: Runtime = {
+  ...systemRuntime,
+  setTimer: (callback, ms) => systemRuntime.setTimer(callback, ms > 1_000 ? ms : 0),
+};
 
 export const TALK = 'talk';
 
@@ -126,20 +136,23 @@ export class TurnModel {
   /** The calls of the model, by the page's call that caused them. */
   readonly #calls = new Map<string, { count: number; since: number }>();
   readonly #questions: Question[] = [];
-  readonly #recorded: { text: string; reply: string }[] = [];
   #texts = 0;
   #checked = 0;
 
   constructor(
     private readonly random: () => number,
-    private readonly makesIds: boolean,
     returnsParts: boolean,
   ) {
-    this.database = new FailingDatabase(random, makesIds, returnsParts);
-    this.#gateway = new GatewayClient({
-      ...{ baseURL: 'https://model.test', apiKey: 'svc_sk_model', maxRetries: 0, pacing: false },
-      fetch: async (_, init) => this.#answer(JSON.parse(String(init?.body)), new Headers(init?.headers).get('x-call')),
-    });
+    this.database = new FailingDatabase(random, returnsParts);
+    this.#gateway = new GatewayClient(
+      {
+        ...{ baseURL: 'https://model.test', apiKey: 'svc_sk_model', maxRetries: 0, pacing: false },
+        fetch: async (_, init) =>
+          this.#answer(JSON.parse(String(init?.body)), new Headers(init?.headers).get('x-call')),
+      },
+      undefined,
+      HASTY,
+    );
     const open = (store: ConversationStore): Conversation =>
       createConversation({ gateway: this.#gateway as never, conversationId: TALK, model: 'm', store, budget: 60 });
     this.#processes = [this.database.store(), this.database.store()].map((store) => [open(store), open(store)]);
@@ -161,7 +174,7 @@ export class TurnModel {
   }
 
   #play(talk: Conversation): Promise<unknown> {
-    const question = this.#pick(this.makesIds ? this.#stored() : this.#questions);
+    const question = this.#pick(this.#questions);
     const asked = question && [{ role: 'user', content: question.text, id: question.id }];
     const plays: (() => Promise<unknown>)[] = [
       () => this.#ask('send', (options) => talk.send(this.#newQuestion(), options)),
@@ -171,8 +184,7 @@ export class TurnModel {
       () => this.#twice(),
       () => this.#ask('regenerate', (options) => talk.regenerate(options).final()),
       () => this.#ask('regenerate, left', (options) => leave(talk.regenerate(options))),
-      () => this.#record(talk),
-      () => this.#recordAgain(talk),
+      () => this.#prepare(talk),
       () => this.#fork(talk),
       () => this.#again(talk, asked),
       () => this.#edit(talk),
@@ -197,7 +209,7 @@ export class TurnModel {
     const { id } = this.#pick(this.#stored()) ?? {};
     if (id === undefined) return;
     const text = this.#newText();
-    if (!this.makesIds) this.#questions.push({ id, text });
+    this.#questions.push({ id, text });
     const isLeft = this.random() < 0.2;
     const edit = (options: object) => talk.edit(id, text, options);
     await this.#ask('edit', (options) => (isLeft ? leave(edit(options)) : edit(options).final()));
@@ -214,7 +226,6 @@ export class TurnModel {
 
   /** A double click, in one process. */
   async #twice(): Promise<void> {
-    if (this.makesIds) return; // then the page sends the id that it got, or a new question
     const input = this.#newQuestion();
     const talks = this.#pick(this.#processes) ?? [];
     const [one, two] = await Promise.all(
@@ -228,20 +239,15 @@ export class TurnModel {
     if (two.turn !== undefined && two.turn.text !== one.turn.text) this.wrong.push('a double click got two replies');
   }
 
-  async #record(talk: Conversation): Promise<void> {
+  /** A turn whose reply another client generates, finished twice. */
+  async #prepare(talk: Conversation): Promise<void> {
     const input = this.#newQuestion();
-    const reply = this.random() < 0.3 ? undefined : this.#reply(input[0].content);
-    const { error } = await this.#ask('record', () =>
-      talk.record(input, reply === undefined ? undefined : { text: reply }),
-    );
-    if (error === undefined && reply !== undefined) this.#recorded.push({ text: input[0].content, reply });
-  }
-
-  async #recordAgain(talk: Conversation): Promise<void> {
-    const { text, reply } = this.#pick(this.#recorded) ?? { text: '', reply: '' };
-    const { id } = this.#rows.find(({ content }) => content === text) ?? {};
-    if (id === undefined) return;
-    await this.#ask('record again', () => talk.record([{ role: 'user', content: text, id }], { text: reply }));
+    await this.#ask('prepare', async () => {
+      const turn = await talk.prepare(input);
+      const reply = this.#reply(input[0].content);
+      await turn.finish(reply);
+      return turn.finish(reply);
+    });
   }
 
   async #fork(talk: Conversation): Promise<void> {
@@ -268,8 +274,9 @@ export class TurnModel {
       const result = await make({ headers: { 'x-call': call } });
       this.#note(how);
       if (isTurn(result)) {
-        const { text } = result;
-        if (!this.database.commits.some(({ added }) => added.some(({ content }) => content === text)))
+        const { text, stopped, messages } = result;
+        const isStored = !stopped || messages.some(({ role }) => role === 'assistant'); // not in place of a whole one
+        if (isStored && !this.database.commits.some(({ added }) => added.some(({ content }) => content === text)))
           this.wrong.push(`${how}: a turn resolved, and its reply is not stored`);
         return { calls: made.count, turn: result };
       }
@@ -300,16 +307,20 @@ export class TurnModel {
     this.#checkPlaces(this.#rows);
   }
 
-  /** Only an edit removes a question, and a reply only replies to its own question. */
-  #checkCommit({ added, removed }: Commit): void {
-    const [first] = added;
-    if (removed.length === 0 || (first?.role === 'user' && removed[0]?.role === 'user' && added.length === 2)) return;
-    const { question, since } = this.#answerOf(first?.content) ?? { question: undefined, since: 0 };
+  /** Only an edit removes a question, and a reply only replies to its own question. Both have seen what they remove. */
+  #checkCommit({ added, removed, hasNewest }: Commit): void {
+    if (removed.length === 0) return;
+    if (!hasNewest) this.wrong.push('messages were removed, and not the newest named that was seen');
+    const reply = added.at(-1);
+    const { question } = this.#answerOf(reply?.content) ?? {};
+    const isEdit = added.some(({ id, role }) => role === 'user' && id === removed[0]?.id);
     for (const row of removed) {
       const isOwn = row.role === 'assistant' && this.#answerOf(row.content)?.question === question;
-      if (!isOwn) this.wrong.push(`"${first?.content}" removed "${row.content}"`);
-      const at = this.database.commits.findIndex((commit) => commit.added.some(({ id }) => id === row.id));
-      if (first?.stopped && !row.stopped && at >= since) this.wrong.push('a part of a reply removed a whole one');
+      if (!isEdit && !isOwn) this.wrong.push(`"${reply?.content}" removed "${row.content}"`);
+      if (!isEdit && reply?.stopped && !row.stopped) this.wrong.push('a part of a reply removed a whole one');
+      // A late reply to an earlier question is given again.
+      const isLate = !removed.some(({ id }) => id === row.replyTo) && row.role === 'assistant';
+      if (isEdit && isLate && !added.some(({ id }) => id === row.id)) this.wrong.push(`an edit lost "${row.content}"`);
     }
   }
 

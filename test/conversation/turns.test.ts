@@ -1,4 +1,5 @@
 import { APIAbortError } from 'context-gateway';
+import type { FinishedReply } from 'context-gateway/conversation';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, test } from 'vitest';
 import { failureOf } from '../helpers/service.js';
@@ -112,19 +113,6 @@ describe('a turn', () => {
     expect(await failureOf(world.open({ history }).send('Well?'))).toMatchObject({ code });
     expect(world.count('chat')).toBe(calls);
   });
-
-  test('a turn made with another client can be recorded, and does not calibrate the token estimate', async () => {
-    const world = chatWorld();
-    const conversation = world.open();
-    const { messages } = await conversation.buildMessages('Hello?');
-
-    await conversation.record('Hello?', { text: 'Hi.' });
-
-    expect(messages).toEqual([{ role: 'user', content: 'Hello?' }]);
-    expect(await world.stored()).toEqual([...messages, { role: 'assistant', content: 'Hi.' }]);
-    const before = (await world.open().buildMessages('One more?')).report.tokens.input;
-    expect((await conversation.buildMessages('One more?')).report.tokens.input).toBe(before);
-  });
 });
 
 describe('a stopped reply', () => {
@@ -203,74 +191,48 @@ describe('the next prompt', () => {
     for (let turn = 0; turn < 3; turn += 1)
       await conversation.send('Мы решили, что паром ночью не ходит, потому что жители жаловались на шум. '.repeat(2));
 
+    const history = await conversation.messages();
     for (let sentences = 10; ; sentences += 1) {
       const input = 'The ferry does not run at night, says harbour. '.repeat(sentences);
-      const built = await conversation.buildMessages(input).catch(() => undefined);
+      const built = await conversation.prepare(input, { history }).catch(() => undefined);
       if (built === undefined) break;
-      const exact = built.chatMessages.reduce((sum, { content }) => sum + countTokens(content) + 4, 0);
+      const exact = built.prompt.reduce((sum, { content }) => sum + countTokens(content) + 4, 0);
       expect(exact).toBeLessThanOrEqual(2400);
     }
   });
 });
 
 describe('a turn made with another client', () => {
-  test('is stored at once even if the context cannot be read', async () => {
+  test('corrects the token estimate by its usage, and not without', async () => {
     const world = chatWorld();
-    cannedContext(world, {}).failure = Response.json({ success: false, error: 'No.' }, { status: 500 });
     const conversation = world.open();
+    const finished = async (reply: FinishedReply): Promise<number> => {
+      const turn = await conversation.prepare('The ferry leaves at nine.', { history: [] });
+      await turn.finish(reply);
+      return turn.report.tokens.input;
+    };
+    const usage = { prompt_tokens: 40, completion_tokens: 1, total_tokens: 41 };
 
-    await conversation.record('Hello?', { text: 'Hi.' });
-    expect(await world.stored()).toHaveLength(2);
+    const first = await finished('Fine.');
+    const second = await finished({ content: 'Fine.', usage });
 
-    await conversation.idle();
-    expect(world.errors).toMatchObject([{ name: 'InternalServerError' }]);
+    expect(second).toBe(first);
+    expect(await finished('Fine.')).toBeGreaterThan(2 * first);
   });
 
-  test('counts towards the next compaction, which idle() awaits', async () => {
+  test.each([
+    { what: 'that is stored', options: {}, stored: 2 },
+    { what: 'with a history of its own', options: { history: [] }, stored: 0 },
+  ])('$what counts towards the next compaction, which idle() awaits', async ({ options, stored }) => {
     const world = chatWorld({ messages: smallTalk(10) });
-    const conversation = world.open({ contextWindow: 228 });
-    await conversation.refresh();
+    const conversation = world.open({ contextWindow: 228, compaction: true });
+    const turn = await conversation.prepare('Hello? '.repeat(20), options);
     expect(world.count('compact')).toBe(0);
 
-    conversation.record('Hello? '.repeat(40), { text: 'Hi.' });
+    await turn.finish('Hi.');
     await conversation.idle();
 
     expect(world.count('compact')).toBe(1);
+    expect(await world.stored()).toHaveLength(stored);
   });
-
-  test('a turn that is not recorded can still start a compaction through compactWhenDue()', async () => {
-    const world = chatWorld({ messages: smallTalk(12) });
-    const conversation = world.open({ contextWindow: 171 });
-
-    conversation.compactWhenDue();
-    await conversation.idle();
-
-    expect(world.count('compact')).toBe(1);
-    expect(await world.stored()).toEqual([]);
-  });
-
-  test('has a context message within half of the window, or none without a context', async () => {
-    const world = chatWorld();
-    expect(await world.open().contextMessage('Hello?')).toBeUndefined();
-    const decisions = Array.from({ length: 300 }, (_, i) => decision(`Berth ${i} has a winter timetable.`));
-    cannedContext(world, { summary: summary({ decisions }) });
-    const conversation = world.open({ contextWindow: 4571, countTokens });
-
-    for (const question of ['Fine.', 'What about the winter timetable of berth 3?']) {
-      const message = await conversation.contextMessage(question);
-      expect(countTokens(message?.content ?? '')).toBeGreaterThan(800);
-      expect(countTokens(message?.content ?? '')).toBeLessThanOrEqual(2000);
-    }
-    cannedContext(world, { pins: [pin('pinned '.repeat(5000))] });
-    await conversation.refresh();
-    expect(await failureOf(conversation.contextMessage('Fine.'))).toMatchObject({ name: 'ContextBudgetError' });
-  });
-});
-
-test('refresh accepts request options', async () => {
-  const world = chatWorld();
-  const never = world.hold('/api/context');
-
-  expect(await failureOf(world.open().refresh({ timeout: 20 }))).toMatchObject({ name: 'APITimeoutError' });
-  never.open();
 });

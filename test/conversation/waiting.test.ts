@@ -20,28 +20,22 @@ describe('a turn that waits', () => {
     expect(await failure).toMatchObject({ name: error });
   });
 
-  test.each([{ deadline: 50 }, { timeout: 50, maxRetries: 0 }])('for the context ends after %j', async (options) => {
+  test('for the context ends after its deadline', async () => {
     const world = chatWorld();
     const never = world.hold('/api/');
 
-    expect(await failureOf(world.open().send('Hello?', options))).toMatchObject({ name: 'APITimeoutError' });
+    expect(await failureOf(world.open().send('Hello?', { deadline: 50 }))).toMatchObject({ name: 'APITimeoutError' });
     never.open();
   });
 
-  test.each([
-    { maxRetries: 0, reads: 1 },
-    { maxRetries: 1, reads: 2 },
-  ])(
-    'a turn that waits for the context repeats its read as often as its maxRetries says: $maxRetries',
-    async ({ maxRetries, reads }) => {
-      const world = chatWorld();
-      world.answer('/api/context?', {}, { status: 503, headers: { 'retry-after': '0' } });
+  test('for the context asks for it once, whatever its maxRetries', async () => {
+    const world = chatWorld();
+    world.answer('/api/context?', {}, { status: 503, headers: { 'retry-after': '0' } });
 
-      await failureOf(world.open().send('Hello?', { maxRetries }));
+    await world.open().send('Hello?', { maxRetries: 2 });
 
-      expect(world.count('context')).toBe(reads);
-    },
-  );
+    expect(world.count('context')).toBe(1);
+  });
 
   test('a turn that waits for the turn before ends with its own deadline', async () => {
     const world = alone([]);
@@ -57,7 +51,7 @@ describe('a turn that waits', () => {
   });
 
   /** Sends a turn with a store in which one function hangs, and lets 30 seconds pass, or aborts and lets 1 or 5 pass. */
-  async function hanging(name: 'question' | 'reply' | 'saveState', limit: 'deadline' | 'timeout' | 'signal') {
+  async function hanging(name: 'question' | 'reply', limit: 'deadline' | 'timeout' | 'signal') {
     const store = memoryStore();
     const hangs = vi.fn(() => new Promise<never>(() => {}));
     const onError = vi.fn();
@@ -65,9 +59,8 @@ describe('a turn that waits', () => {
       const isIt = messages[0]?.role === (name === 'question' ? 'user' : 'assistant');
       return isIt ? hangs() : store.append(id, messages, place);
     };
-    const hanging = name === 'saveState' ? { saveState: hangs } : { append };
     const runtime = manualRuntime();
-    const world = alone([], { store: { ...store, ...hanging }, onError }, runtime);
+    const world = alone([], { store: { ...store, append }, onError }, runtime);
     const stop = new AbortController();
     const options = limit === 'signal' ? { signal: stop.signal } : { [limit]: 30_000 };
     const turn = world.conversation.send('One?', options).catch((error: unknown) => error);
@@ -93,16 +86,23 @@ describe('a turn that waits', () => {
     expect(end).not.toHaveProperty('sent'); // no request took too long
   });
 
-  test.each(['deadline', 'timeout', 'signal'] as const)(
-    'a turn that waits for a store whose saveState hangs ends with its %s, and is stored',
-    async (limit) => {
-      const { end, store, onError } = await hanging('saveState', limit);
+  test('an exclusion that waits for a store whose saveState hangs ends with its timeout, and is stored', async () => {
+    const runtime = manualRuntime();
+    const content = 'We use Postgres.';
+    const store = memoryStore({ talk: [{ id: 'm1', role: 'user', content }] });
+    const lost = [{ section: 'requirements', text: content, until: 1 }] as const;
+    await store.saveState('talk', { format: 1, compaction: {}, lost }, 0);
+    const saveState = vi.fn(() => new Promise<never>(() => {}));
+    const { conversation, errors } = alone([], { store: { ...store, saveState } }, runtime);
 
-      expect(end).toMatchObject({ stopped: false, text: expect.stringMatching(/./) });
-      expect(onError).toHaveBeenCalledOnce();
-      expect((await store.load('talk'))?.messages).toHaveLength(2);
-    },
-  );
+    const excluded = conversation.exclude('m1', { timeout: 30_000 });
+    await vi.waitFor(() => expect(saveState).toHaveBeenCalled(), { timeout: 30_000 });
+    await runtime.advance(30_000);
+    await excluded;
+
+    expect(errors).toMatchObject([{ message: expect.stringContaining('store.saveState took longer') }]);
+    expect((await store.load('talk'))?.messages).toMatchObject([{ excluded: true }]);
+  });
 
   async function takesFiveSeconds(work: Promise<unknown>, runtime: ManualRuntime): Promise<void> {
     const ended = vi.fn();
@@ -132,42 +132,17 @@ describe('a turn that waits', () => {
     expect(await end).toMatchObject({ name: 'ConversationStoreError', turn: { stopped: true } });
   });
 
-  test('a turn that waits for nothing: record() of a conversation that is closed, although the service hangs', async () => {
+  test('a turn that is finished in a closed conversation is stored, although the service hangs', async () => {
     const world = chatWorld();
     const store = memoryStore();
     const conversation = world.open({ store });
+    const turn = await conversation.prepare('Hello?');
     const never = world.hold('/api/');
 
-    const recorded = conversation.record('Hello?', { text: 'Hi.' });
-    await vi.waitFor(async () => expect((await store.load('talk'))?.messages).toHaveLength(2), 10_000);
     await conversation[Symbol.asyncDispose]();
-    await recorded;
+    await turn.finish('Hi.');
 
-    never.open();
-  });
-
-  test('record() of a conversation that is closed has five seconds for a store that hangs', async () => {
-    const runtime = manualRuntime();
-    const world = chatWorld({ runtime });
-    const append = vi.fn(() => new Promise<never>(() => {}));
-    const conversation = world.open({ store: { ...memoryStore(), append } });
-    const recorded = failureOf(conversation.record('Hello?', { text: 'Hi.' }));
-    await vi.waitFor(() => expect(append).toHaveBeenCalled());
-
-    await takesFiveSeconds(conversation[Symbol.asyncDispose](), runtime);
-
-    expect(await recorded).toMatchObject({ name: 'ConversationStoreError' });
-  });
-
-  test('a turn that waits for a context read in the background ends with close()', async () => {
-    const world = chatWorld();
-    const conversation = world.open();
-    const never = world.hold('/api/');
-
-    conversation.compactWhenDue();
-    conversation.close();
-    await conversation.idle();
-
+    expect((await store.load('talk'))?.messages).toHaveLength(2);
     never.open();
   });
 

@@ -7,6 +7,7 @@ import {
   type UserMemoryItem,
 } from 'context-gateway';
 import {
+  type Conversation,
   type ConversationMessage,
   type ConversationOptions,
   type ConversationStore,
@@ -15,12 +16,13 @@ import {
 } from 'context-gateway/conversation';
 import { createEmulator, type EmulatorOptions, type MessageInput } from 'context-gateway-emulator';
 import { onTestFinished, vi } from 'vitest';
-import type { Runtime } from '../../src/base/runtime.js';
+import { type Runtime, systemRuntime } from '../../src/base/runtime.js';
 import { metadata, summary } from './samples.js';
 
 /** The requests that can be counted. */
 const PATHS = {
   context: 'GET /api/context',
+  memory: 'GET /api/memory',
   compact: 'POST /api/context/compact',
   chat: 'POST /v1/chat/completions',
 };
@@ -53,7 +55,7 @@ export function chatWorld(
   };
   const common = { baseURL: 'https://emulator.test', fetch: spy, maxRetries: 0, pacing: false };
   const gateway = new GatewayClient({ ...common, apiKey: emulator.apiKeys.secret }, undefined, runtime);
-  const context = new ContextClient({ ...common, sessionToken: emulator.sessionToken });
+  const context = new ContextClient({ ...common, sessionToken: emulator.sessionToken }, undefined, runtime);
   const errors: unknown[] = [];
   const onRequest = (listener: typeof hook): void => {
     hook = listener;
@@ -73,6 +75,11 @@ export function chatWorld(
     count: (call: keyof typeof PATHS): number => calls.filter((name) => name === PATHS[call]).length,
     /** Runs before each request. It may wait, inspect the request, or return a response in place of the service. */
     onRequest,
+    /** Lets a conversation read the context again, as it does after a write of its client. */
+    reread: async (talk: Conversation): Promise<void> => {
+      await context.include('talk', 'unknown').catch(() => {});
+      await talk.prepare('Well?', { history: [] }); // stores nothing
+    },
     /** Holds back all requests to a path until its gate is opened. */
     hold: (path: string) => {
       const held = gate();
@@ -169,6 +176,12 @@ export function faked(what: 'timers' | 'clock', now: Date | number = Date.now())
   onTestFinished(() => void vi.useRealTimers());
 }
 
+/** A clock without the waits before an `append` that failed is made again. */
+export const withoutWaits: Runtime = {
+  ...systemRuntime,
+  setTimer: (callback, ms) => systemRuntime.setTimer(callback, ms > 1_000 ? ms : 0),
+};
+
 export const textsIn = async (store: ConversationStore, id = 'talk'): Promise<string[]> =>
   ((await store.load(id))?.messages ?? []).map(({ content }) => content);
 
@@ -182,26 +195,4 @@ export function smallTalk(count: number, from = 0): (MessageInput & { id: string
     role: i % 2 === 0 ? 'user' : 'assistant',
     content: `Remark number ${from + i}, about the weather at sea today.`,
   }));
-}
-
-/** A database that makes the ids itself, as numbers. */
-export function numberingStore(
-  talks: Readonly<Record<string, readonly ConversationMessage[]>> = {},
-  toId: (id: number) => number | bigint = Number,
-): Required<ConversationStore> {
-  let next = 1;
-  const withIds = <Row>(rows: readonly Row[]) => rows.map((row) => ({ ...row, id: String(next++) }));
-  const store = memoryStore(Object.fromEntries(Object.entries(talks).map(([id, rows]) => [id, withIds(rows)])));
-  return {
-    ...store,
-    load: async (id) => {
-      const { messages = [], state } = (await store.load(id)) ?? {};
-      return { messages: messages.map((row) => ({ ...row, id: toId(Number(row.id)) })), state };
-    },
-    append: async (id, messages, place) => {
-      const rows = withIds(messages);
-      await store.append(id, rows, place);
-      return rows.map((row) => Number(row.id));
-    },
-  };
 }
