@@ -58,7 +58,7 @@ const PAGES: readonly Page[] = [
   {
     file: 'conversations',
     title: 'Conversations',
-    text: 'What `context-gateway/conversation` exports. [The rules](conversation-rules.md) say how prompts are built.',
+    text: 'What `context-gateway/conversation` exports. [The rules](conversation-rules.md) say how prompts are built, and what is stored when. In the examples, `conversation` is `createConversation({ gateway, context, conversationId, model })`.',
     classes: [['conversation', 'Conversation']],
     functionsOf: ['conversation', 'conversation/testing'],
   },
@@ -107,7 +107,15 @@ const TYPE_PAGES: readonly TypePage[] = [
   CLIENT_TYPES,
 ];
 /** Interfaces whose fields are the options page. */
-const OPTIONS = ['RequestOptions', 'SchemaOptions', 'ClientOptions', 'GatewayClientOptions', 'ContextClientOptions'];
+const OPTIONS = [
+  'RequestOptions',
+  'SchemaOptions',
+  'ClientOptions',
+  'GatewayClientOptions',
+  'ContextClientOptions',
+  'ConversationOptions',
+  'TurnOptions',
+];
 /** So few fields are listed for each method that takes them. */
 const FEW = 2;
 const FOLDER = 'docs/reference';
@@ -227,7 +235,7 @@ function entryText(call: string, { signatures = [] }: DeclarationReflection, fil
     ...(thrown?.length ? [`**Throws**\n\n${thrown.join('\n')}\n`] : []),
     ...(example === undefined
       ? []
-      : [file === 'entries' ? shown(plain(example.content)) : `${completed(plain(example.content))}\n`]),
+      : [isShown(call, file) ? shown(plain(example.content)) : `${completed(plain(example.content))}\n`]),
   ].join('\n');
 }
 
@@ -250,7 +258,7 @@ function argumentsTable({ parameters = [] }: SignatureReflection, here: Place): 
 
 /** The rows of an argument, or of a part of its type: the fields, or a link to the method that lists them. */
 function partRows(argument: string, { name, fields }: Part, here: Place): string[] {
-  if (OPTIONS.includes(name)) return [`| \`${argument}\` | [options](options.md) | |`];
+  if (OPTIONS.includes(name)) return [`| \`${argument}\` | ${optionsLink(name)} | |`];
   const home = homes.get(name);
   if (home !== undefined && fields.length > FEW) return [`| \`${argument}\` | ${linkTo(home, name)} | |`];
   if (name !== '' && home === undefined) homes.set(name, here);
@@ -275,7 +283,7 @@ function fieldRows(fields: readonly DeclarationReflection[], type: string, prefi
 function basesOf(name: string): { link: string; fields: readonly DeclarationReflection[] }[] {
   const extended = String(named.get(name)?.extendedTypes ?? '').match(/\w+/g) ?? [];
   const bases = [...new Set(['RequestOptions', ...extended])].map((base) => ({
-    link: OPTIONS.includes(base) ? '[options](options.md)' : linkTo(homes.get(base) ?? typePlace(base), base),
+    link: OPTIONS.includes(base) ? optionsLink(base) : linkTo(homes.get(base) ?? typePlace(base), base),
     fields: named.get(base)?.children ?? [],
   }));
   const unions = [...named.values()].filter((union) => membersOf(union).includes(name));
@@ -304,6 +312,11 @@ function commonFields(union: DeclarationReflection): DeclarationReflection[] {
 function typePlace(name: string): Place {
   const type = named.get(name);
   return { call: name, file: type === undefined ? '' : typePageOf(type).file };
+}
+
+/** A link to the options page. Most calls take the first ones. */
+function optionsLink(name: string): string {
+  return name === OPTIONS[0] ? '[options](options.md)' : linkTo({ call: name, file: 'options' });
 }
 
 /** A link to a heading. */
@@ -454,7 +467,12 @@ function sizeOf(comment: Comment | undefined): number {
   return plain(comment?.summary ?? []).length + (comment?.blockTags.length ?? 0);
 }
 
-/** An example that needs another package or server: the tests check its types, and do not run it. */
+/** Whether an example stands alone: it needs another package or server, or the conversation of the others. */
+function isShown(call: string, file: string): boolean {
+  return file === 'entries' || call.startsWith('conversation.');
+}
+
+/** An example whose types the tests check, and which they do not run. */
 function shown(example: string): string {
   return `\`\`\`typescript\n${example}\n\`\`\`\n`;
 }

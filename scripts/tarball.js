@@ -19,7 +19,7 @@ const PACKAGES = [
       ...['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'docs/reference/assumptions.md'],
       ...['dist/index.js', 'dist/index.cjs', 'dist/index.d.ts', 'dist/web/index.js', 'dist/browser.js'],
     ],
-    largest: { unpackedSize: 3_230_000, size: 890 * 1024, entryCount: 185 },
+    largest: { unpackedSize: 3_290_000, size: 906 * 1024, entryCount: 185 },
   },
   {
     folder: 'emulator',
@@ -36,7 +36,7 @@ const PACKAGES = [
       ),
       ...['dist/vitest.js', 'dist/vitest.d.ts'],
     ],
-    largest: { unpackedSize: 2_830_000, size: 1_225 * 1024, entryCount: 60 },
+    largest: { unpackedSize: 2_840_000, size: 1_225 * 1024, entryCount: 60 },
   },
 ];
 /** The documented prefixes alone (`svc_sk_`, `svc_sk_local_…`) do not count as keys. */

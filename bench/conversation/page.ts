@@ -34,7 +34,7 @@ ${groups
 ## Turn by turn, with the service
 
 Every turn of the same conversations is sent with \`createConversation\`, its token estimate and the emulator, which compacts them. The
-questions follow at the end. **Undated**: without dates and names, passed to \`buildMessages\`. **AI SDK**: with \`streamText\` and
+questions follow at the end. **Undated**: without dates and names, passed to \`prepare\`. **AI SDK**: with \`streamText\` and
 \`contextMiddleware\`, with dates and names. A **stable** prompt begins with the same bytes as the previous one, so that the model's
 prompt cache can be used. **Cost**: mean tokens of a prompt, of which cached ones count a tenth. ${ending(played)}
 

@@ -3,7 +3,7 @@ import { simulateReadableStream, streamText, wrapLanguageModel } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { ContextClient, GatewayClient } from 'context-gateway';
 import { contextMiddleware } from 'context-gateway/ai-sdk';
-import { type ConversationStore, createConversation } from 'context-gateway/conversation';
+import { type ConversationState, type ConversationStore, createConversation } from 'context-gateway/conversation';
 import { createEmulator } from 'context-gateway-emulator';
 import type { Language, Message, SetName, Talk } from './data.js';
 import { asked, INSTRUCTIONS, promptTokens, tokensOf } from './ours.js';
@@ -96,10 +96,12 @@ async function play(talk: Talk, budget: number): Promise<Played> {
   await using gateway = new GatewayClient({
     ...{ baseURL: 'https://emulator.test', apiKey: emulator.apiKeys.secret, fetch: answer, pacing: false },
   });
-  const states = new Map<string, unknown>();
+  let saved: { state?: ConversationState; revision: number } = { revision: 0 };
   const store: ConversationStore = {
-    load: () => ({ messages, state: states.get(id) as never }), // what saveState got
-    saveState: (_, state) => void states.set(id, state),
+    load: () => ({ messages, ...saved }),
+    saveState: (_, state, revision) => {
+      saved = { state, revision: revision + 1 };
+    },
   };
   const options = {
     gateway,
@@ -112,6 +114,7 @@ async function play(talk: Talk, budget: number): Promise<Played> {
   await using conversation = createConversation({
     ...options,
     instructions: INSTRUCTIONS,
+    compaction: true,
     onCompaction: () => {
       played.compactions += 1;
     },
@@ -122,13 +125,13 @@ async function play(talk: Talk, budget: number): Promise<Played> {
     if (message.role === 'user' && message.content !== '' && at > 0) {
       played.turns += 1;
       try {
-        const prompt = await conversation.buildMessages([message]);
-        const now = prompt.messages.map((one) => JSON.stringify(one));
+        const turn = await conversation.prepare([message]);
+        const now = turn.messages.map((one) => JSON.stringify(one));
         played.stable += Number(before.every((text, i) => text === now[i]));
-        before = now.slice(0, prompt.recalled === undefined ? -1 : -2);
+        before = now.slice(0, turn.recalled === undefined ? -1 : -2);
         const changed = now.findIndex((text, i) => text !== last[i]);
-        const cached = promptTokens(prompt.messages.slice(0, changed));
-        played.cost += promptTokens(prompt.chatMessages) - (1 - CACHED) * cached;
+        const cached = promptTokens(turn.messages.slice(0, changed));
+        played.cost += promptTokens(turn.prompt) - (1 - CACHED) * cached;
         last = now;
         await conversation.send([message]);
       } catch {
@@ -156,13 +159,11 @@ async function play(talk: Talk, budget: number): Promise<Played> {
     }));
   for (const { question, evidence } of talk.questions) {
     const wanted = evidence.map((at) => talk.messages[at]?.content ?? '');
-    const { chatMessages } = await conversation.buildMessages([asked(question, talk.messages)]);
-    const recall = recallOf(wanted, chatMessages.slice(0, -1).map(contentOf));
+    const { prompt } = await conversation.prepare([asked(question, talk.messages)]);
+    const recall = recallOf(wanted, prompt.slice(0, -1).map(contentOf));
     if (recall === undefined) continue;
     played.recall.push(recall);
-    const { chatMessages: undated } = await conversation.buildMessages([asked(question, talk.messages)], {
-      messages: plain,
-    });
+    const { prompt: undated } = await conversation.prepare([asked(question, talk.messages)], { history: plain });
     played.recallUndated.push(recallOf(wanted, undated.slice(0, -1).map(contentOf)) ?? 0);
     const messages = [...dated, { role: 'user' as const, content: question }];
     await streamText({ model, system: INSTRUCTIONS, messages }).consumeStream();

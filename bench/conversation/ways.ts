@@ -66,13 +66,14 @@ async function inParts({ messages }: Talk, question: string, budget: number): Pr
     stores.set(messages, store);
     // The cast is true for the store, which does not read the times that these messages may lack.
     const rows = messages.map((message, at) => ({ ...message, id: `m${at}` }) as StoredMessage);
-    await store.append?.('talk', rows, { after: undefined, newest: undefined });
+    await store.append?.('talk', rows, { edits: 0 });
   }
   const conversation = createConversation({
-    ...{ gateway, model: 'm', conversationId: 'talk', store, instructions: INSTRUCTIONS, budget },
+    ...{ gateway, model: 'm', conversationId: 'talk', instructions: INSTRUCTIONS, budget },
+    store: { load: (...given) => store.load(...given) }, // so that no question is stored
     countTokens: tokensOf,
   });
-  return (await conversation.buildMessages([asked(question, messages)])).chatMessages;
+  return (await conversation.prepare([asked(question, messages)])).prompt;
 }
 
 const gateway = new GatewayClient({ baseURL: 'https://gateway.test', apiKey: 'pk' });

@@ -208,7 +208,6 @@ export const values_schemas: Record<keyof typeof import('context-gateway/schemas
   userMemoryItemSchema: 0,
 };
 export { type AppendPlace as conversation_AppendPlace } from 'context-gateway/conversation';
-export { type BuildOptions as conversation_BuildOptions } from 'context-gateway/conversation';
 export { type BuiltPrompt as conversation_BuiltPrompt } from 'context-gateway/conversation';
 export { type ChatTurn as conversation_ChatTurn } from 'context-gateway/conversation';
 export { type CompactionReceipt as conversation_CompactionReceipt } from 'context-gateway/conversation';
@@ -227,18 +226,21 @@ export { type ConversationStore as conversation_ConversationStore } from 'contex
 export { ConversationStoreError as conversation_ConversationStoreError } from 'context-gateway/conversation';
 export { type Dropped as conversation_Dropped } from 'context-gateway/conversation';
 export { type EntrySection as conversation_EntrySection } from 'context-gateway/conversation';
+export { type ExcludeOptions as conversation_ExcludeOptions } from 'context-gateway/conversation';
+export { type FinishedReply as conversation_FinishedReply } from 'context-gateway/conversation';
 export { type FoundMessage as conversation_FoundMessage } from 'context-gateway/conversation';
 export { type LostEntry as conversation_LostEntry } from 'context-gateway/conversation';
 export { type Match as conversation_Match } from 'context-gateway/conversation';
 export { type MessageSource as conversation_MessageSource } from 'context-gateway/conversation';
+export { type MessagesOptions as conversation_MessagesOptions } from 'context-gateway/conversation';
+export { type PageTurn as conversation_PageTurn } from 'context-gateway/conversation';
+export { type PrepareOptions as conversation_PrepareOptions } from 'context-gateway/conversation';
+export { type PreparedTurn as conversation_PreparedTurn } from 'context-gateway/conversation';
 export { type PromptMessage as conversation_PromptMessage } from 'context-gateway/conversation';
 export { type PromptReport as conversation_PromptReport } from 'context-gateway/conversation';
-export { type RecordedReply as conversation_RecordedReply } from 'context-gateway/conversation';
 export { type ReplyStream as conversation_ReplyStream } from 'context-gateway/conversation';
 export { type SearchOptions as conversation_SearchOptions } from 'context-gateway/conversation';
-export { type SentPrompt as conversation_SentPrompt } from 'context-gateway/conversation';
 export { type StoredConversation as conversation_StoredConversation } from 'context-gateway/conversation';
-export { type StoredIds as conversation_StoredIds } from 'context-gateway/conversation';
 export { type StoredMessage as conversation_StoredMessage } from 'context-gateway/conversation';
 export { type StoredRow as conversation_StoredRow } from 'context-gateway/conversation';
 export { type SummaryDiff as conversation_SummaryDiff } from 'context-gateway/conversation';

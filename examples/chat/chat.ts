@@ -27,6 +27,7 @@ await using conversation = createConversation({
   instructions: 'You help a ferry line plan its new booking service.',
   store,
   contextWindow: WINDOW,
+  compaction: true,
   onCompaction: printReceipt,
   onError: (error) => print(paint('yellow', `  (${error instanceof Error ? error.message : error})`)),
 });

@@ -20,8 +20,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   '/pin': {
     takes: 'WORDS',
     help: 'keep the newest message with these words',
-    run: async (words, { conversation, history }) => {
-      const { content } = await conversation.pin(find(words, history));
+    run: async (words, { conversation, context, history }) => {
+      const { content } = await context.pin(conversation.id, find(words, history));
       print(`  pinned: ${cut(content, 90)}`);
     },
   },
@@ -44,9 +44,9 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   '/memory': {
     takes: 'KEY TEXT',
     help: 'remember a preference; without KEY, list what is remembered',
-    run: async (argument, { conversation, context }) => {
+    run: async (argument, { context }) => {
       const [, key, content] = /^(\S+)\s+(.+)$/s.exec(argument) ?? [];
-      if (key !== undefined && content !== undefined) await conversation.remember({ type: 'preference', key, content });
+      if (key !== undefined && content !== undefined) await context.memory.upsert({ type: 'preference', key, content });
       for (const item of await context.memory.list()) fact(`${item.type} ${item.key}`, item.content);
     },
   },

@@ -2,6 +2,7 @@
 import {
   ConversationConflictError,
   type ConversationStore,
+  type StoredConversation,
   type StoredMessage,
   wordsOf,
 } from 'context-gateway/conversation';
@@ -15,17 +16,31 @@ export interface Database extends Queries {
   transaction<T>(work: (db: Queries) => Promise<T>): Promise<T>;
 }
 
-/** Run it once, as a migration. */
+/** Run it once, as a migration. The columns of JSON are not `jsonb`, which changes some texts, and refuses others. */
 export const TABLES = `
-  CREATE TABLE IF NOT EXISTS messages (
-    conversation text, position integer, id text, message jsonb, words text[], PRIMARY KEY (conversation, position)
+  CREATE TABLE IF NOT EXISTS conversations (
+    id text PRIMARY KEY, edits integer DEFAULT 0, count integer DEFAULT 0, state json, revision integer DEFAULT 0
   );
-  CREATE INDEX IF NOT EXISTS messages_by_id ON messages (conversation, id);
+  CREATE TABLE IF NOT EXISTS messages (
+    conversation text, position integer, id text, message json, excluded boolean, words text[],
+    PRIMARY KEY (conversation, position), UNIQUE (conversation, id)
+  );
   CREATE INDEX IF NOT EXISTS messages_by_word ON messages USING gin (words);
-  CREATE TABLE IF NOT EXISTS states (conversation text PRIMARY KEY, state jsonb);
 `;
 
-const ALL = 'SELECT message FROM messages WHERE conversation = $1 ORDER BY position';
+/** Locks the row of a conversation: others wait here, and then see what was stored meanwhile. */
+const LOCK = `
+  INSERT INTO conversations (id) VALUES ($1) ON CONFLICT (id) DO UPDATE SET count = conversations.count
+  RETURNING edits, count
+`;
+/** One query, so that all of it is of one point in time. */
+const load = (messages: string): string => `
+  SELECT edits, count, state, revision, (
+    SELECT coalesce(json_agg(json_build_object('at', position, 'excluded', excluded, 'message', message) ORDER BY position), '[]')
+    FROM ${messages} WHERE conversation = $1
+  ) AS rows FROM conversations WHERE id = $1
+`;
+const ALL = load('messages');
 /** The messages that a turn wants. Of those with its words, the 500 that have the most and the rarest. */
 const PART = `
   WITH hits AS (
@@ -33,55 +48,66 @@ const PART = `
     WHERE conversation = $1 AND words && $3::text[] AND word = ANY($3::text[])
   ), wanted AS (
     (SELECT position FROM hits GROUP BY position ORDER BY sum(weight) DESC, position DESC LIMIT 500)
-    UNION SELECT position FROM messages WHERE conversation = $1 AND (position >= $2 OR id = ANY($4::text[]))
+    UNION SELECT position FROM messages WHERE conversation = $1 AND id = ANY($4::text[])
+    UNION SELECT position FROM messages
+      WHERE conversation = $1 AND position >= (SELECT count FROM conversations WHERE id = $1) - $2::integer
     UNION SELECT unnest($5::integer[])
-  )
-  SELECT position, message FROM messages JOIN wanted USING (position)
-  WHERE conversation = $1 AND position < $6 ORDER BY position
+  ) ${load('messages JOIN wanted USING (position)')}
 `;
 
-type Row = { position: number; message: StoredMessage };
+type Loaded = Omit<StoredConversation, 'messages'> & {
+  rows: { at: number; excluded: boolean; message: StoredMessage }[];
+};
 
 export function postgresStore(db: Database): Required<ConversationStore> {
-  const first = async <T>(sql: string, values: unknown[], queries: Queries = db) =>
-    (await queries.query(sql, values)).rows[0] as T | undefined;
-  const newestOf = (conversation: string, queries?: Queries) =>
-    first<{ id: string; position: number }>(
-      'SELECT id, position FROM messages WHERE conversation = $1 ORDER BY position DESC LIMIT 1',
-      [conversation],
-      queries,
-    );
+  const rowsOf = async <T>(queries: Queries, sql: string, ...values: unknown[]) =>
+    (await queries.query(sql, values)).rows as T[];
   return {
     load: async (conversation, wanted) => {
-      const found = await first<{ state: never }>('SELECT state FROM states WHERE conversation = $1', [conversation]);
-      const state = found?.state;
-      if (wanted === undefined) {
-        const { rows } = await db.query(ALL, [conversation]);
-        return { messages: (rows as Row[]).map(({ message }) => message), state };
-      }
-      const count = 1 + ((await newestOf(conversation))?.position ?? -1);
-      const { newest, words, ids, positions } = wanted;
-      const { rows } = await db.query(PART, [conversation, count - newest, words, ids, positions, count]);
-      return { messages: (rows as Row[]).map(({ position, message }) => ({ ...message, position })), state, count };
+      const [found] =
+        wanted === undefined
+          ? await rowsOf<Loaded>(db, ALL, conversation)
+          : await rowsOf<Loaded>(db, PART, conversation, wanted.newest, wanted.words, wanted.ids, wanted.positions);
+      if (found === undefined) return null;
+      const { rows, ...facts } = found;
+      return { ...facts, messages: rows.map(({ at, excluded, message }) => ({ ...message, position: at, excluded })) };
     },
-    append: (conversation, turn, { after, newest }) =>
+    append: (conversation, messages, { edits, newest, after }) =>
       db.transaction(async (queries) => {
-        await queries.query('SELECT pg_advisory_xact_lock(hashtext($1))', [conversation]); // one turn of it at a time
-        const last = await newestOf(conversation, queries);
-        const sql = 'SELECT position FROM messages WHERE conversation = $1 AND id = $2 ORDER BY position DESC LIMIT 1';
-        const before = after === undefined ? { position: -1 } : await first<Row>(sql, [conversation, after], queries);
-        if (last?.id !== newest || before === undefined) throw new ConversationConflictError();
-        const { position } = before;
-        await queries.query('DELETE FROM messages WHERE conversation = $1 AND position > $2', [conversation, position]);
-        for (const [at, message] of turn.entries())
-          await queries.query('INSERT INTO messages VALUES ($1, $2, $3, $4, $5)', [
-            ...[conversation, position + 1 + at, message.id],
-            ...[JSON.stringify(message), wordsOf(message)],
-          ]);
+        const query = <T>(sql: string, ...values: unknown[]) => rowsOf<T>(queries, sql, conversation, ...values);
+        const [stored = { edits: 0, count: 0 }] = await query<{ edits: number; count: number }>(LOCK);
+        const find = 'SELECT id, position FROM messages WHERE conversation = $1';
+        const [last] = await query<{ id: string }>(`${find} AND position = $2`, stored.count - 1);
+        const [place] = await query<{ position: number }>(`${find} AND id = $2`, after ?? null);
+        if (edits !== stored.edits) throw new ConversationConflictError();
+        if (newest !== undefined && newest !== (last?.id ?? null)) throw new ConversationConflictError();
+        if (after != null && place === undefined) throw new ConversationConflictError();
+        const start = after === undefined ? stored.count : (place?.position ?? -1) + 1;
+        const remove = 'DELETE FROM messages WHERE conversation = $1 AND position >= $2 RETURNING id, excluded';
+        const removed = await query<{ id: string; excluded: boolean }>(remove, start);
+        const excluded = new Set(removed.filter((row) => row.excluded).map(({ id }) => id));
+        const insert =
+          'INSERT INTO messages VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (conversation, id) DO NOTHING RETURNING id';
+        let count = start;
+        for (const message of messages) {
+          const isExcluded = message.excluded || excluded.has(message.id);
+          const facts = [message.id, JSON.stringify(message), isExcluded, wordsOf(message)];
+          count += (await query(insert, count, ...facts)).length; // none if it is stored already
+        }
+        const update = 'UPDATE conversations SET edits = edits + $2::integer, count = $3 WHERE id = $1';
+        await query(update, Number(after !== undefined), count);
+        return count - start;
       }),
-    saveState: async (conversation, state) => {
-      const sql = 'INSERT INTO states VALUES ($1, $2) ON CONFLICT (conversation) DO UPDATE SET state = excluded.state';
-      await db.query(sql, [conversation, JSON.stringify(state)]);
+    setExcluded: async (conversation, id, excluded) => {
+      const sql = 'UPDATE messages SET excluded = $3 WHERE conversation = $1 AND id = $2';
+      await db.query(sql, [conversation, id, excluded === 1]);
+    },
+    saveState: async (conversation, state, revision) => {
+      await db.query('INSERT INTO conversations (id) VALUES ($1) ON CONFLICT DO NOTHING', [conversation]);
+      const sql =
+        'UPDATE conversations SET state = $2, revision = revision + 1 WHERE id = $1 AND revision = $3 RETURNING id';
+      const saved = await rowsOf(db, sql, conversation, JSON.stringify(state), revision);
+      if (saved.length === 0) throw new ConversationConflictError();
     },
   };
 }

@@ -27,14 +27,14 @@ const again = z.object({ newest });
 const edit = z.object({ messageId: z.string(), text: z.string(), newest });
 const BAD_REQUEST = { error: { message: 'The request is incomplete.', type: 'invalid_request_error' } };
 
-type Options = Pick<ConversationOptions, 'gateway' | 'context' | 'contextWindow'> & {
+type Options = Pick<ConversationOptions, 'gateway' | 'context' | 'compaction' | 'contextWindow'> & {
   store: ConversationStore;
 };
 
 /** A reply that is being written, and the messages above it. */
 interface Running {
   reply: ReplyStream;
-  above: (StoredRow | { role: 'user'; content: string })[];
+  above: StoredRow[];
   stop: AbortController;
 }
 
@@ -108,7 +108,7 @@ export function supportChat(options: Options): Hono {
           0,
           messages.findIndex(({ id }) => id === messageId),
         ),
-        { role: 'user', content },
+        { id: messageId, role: 'user', content },
       ],
     );
   });

@@ -2,16 +2,16 @@
 import { ConversationConflictError, type ConversationStore, wordsOf } from 'context-gateway/conversation';
 import type Database from 'libsql';
 
-type Row = { position: number; id: string; message: string };
-
 const TABLES = `
-  CREATE TABLE IF NOT EXISTS messages (
-    key INTEGER PRIMARY KEY, conversation TEXT, position INTEGER, id TEXT, message TEXT, UNIQUE (conversation, position)
+  CREATE TABLE IF NOT EXISTS conversations (
+    id TEXT PRIMARY KEY, edits INTEGER DEFAULT 0, count INTEGER DEFAULT 0, state TEXT, revision INTEGER DEFAULT 0
   );
-  CREATE INDEX IF NOT EXISTS ids ON messages (conversation, id);
+  CREATE TABLE IF NOT EXISTS messages (
+    key INTEGER PRIMARY KEY, conversation TEXT, position INTEGER, id TEXT, message TEXT, excluded INTEGER,
+    UNIQUE (conversation, id), UNIQUE (conversation, position)
+  );
   CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 (talk, list, tokenize = 'ascii'); -- of the message with the key rowid
   CREATE TRIGGER IF NOT EXISTS forget AFTER DELETE ON messages BEGIN DELETE FROM words WHERE rowid = old.key; END;
-  CREATE TABLE IF NOT EXISTS states (conversation TEXT PRIMARY KEY, state TEXT);
 `;
 
 /** The messages that a turn wants. Of those with its words, the best 500. */
@@ -22,53 +22,81 @@ const PART = `
     UNION SELECT key FROM messages WHERE conversation = :conversation AND position IN (SELECT value FROM json_each(:positions))
     UNION SELECT * FROM (SELECT rowid FROM words WHERE words MATCH :match ORDER BY bm25(words, 0) LIMIT 500)
   )
-  SELECT position, message FROM messages JOIN wanted USING (key)
-  WHERE conversation = :conversation AND position < :count ORDER BY position
+  SELECT * FROM messages JOIN wanted USING (key) WHERE conversation = :conversation ORDER BY position
 `;
+
+type Row = { position: number; id: string; message: string; excluded: number };
+type ConversationRow = { edits: number; count: number; state: string | null; revision: number };
 
 export function sqliteStore(db: Database.Database): Required<ConversationStore> {
   db.exec(TABLES);
-  const all = db.prepare('SELECT message FROM messages WHERE conversation = ? ORDER BY position');
+  const create = db.prepare('INSERT INTO conversations (id) VALUES (?) ON CONFLICT DO NOTHING');
+  const find = db.prepare('SELECT * FROM conversations WHERE id = ?');
+  const update = db.prepare('UPDATE conversations SET edits = edits + ?, count = ? WHERE id = ?');
+  const saveState = db.prepare(
+    'UPDATE conversations SET state = ?, revision = revision + 1 WHERE id = ? AND revision = ?',
+  );
+  const all = db.prepare('SELECT * FROM messages WHERE conversation = ? ORDER BY position');
   const part = db.prepare(PART);
-  const newestOf = db.prepare(
-    'SELECT id, position FROM messages WHERE conversation = ? ORDER BY position DESC LIMIT 1',
+  const at = db.prepare('SELECT id FROM messages WHERE conversation = ? AND position = ?');
+  const placeOf = db.prepare('SELECT position FROM messages WHERE conversation = ? AND id = ?');
+  const remove = db.prepare('DELETE FROM messages WHERE conversation = ? AND position >= ? RETURNING id, excluded');
+  const insert = db.prepare(
+    'INSERT INTO messages VALUES (NULL, ?, ?, ?, ?, ?) ON CONFLICT (conversation, id) DO NOTHING',
   );
-  const find = db.prepare(
-    'SELECT position FROM messages WHERE conversation = ? AND id = ? ORDER BY position DESC LIMIT 1',
-  );
-  const remove = db.prepare('DELETE FROM messages WHERE conversation = ? AND position >= ?');
-  const insert = db.prepare('INSERT INTO messages (conversation, position, id, message) VALUES (?, ?, ?, ?)');
   const insertWords = db.prepare('INSERT INTO words (rowid, talk, list) VALUES (?, ?, ?)');
-  const stateOf = db.prepare('SELECT state FROM states WHERE conversation = ?');
-  const save = db.prepare('INSERT OR REPLACE INTO states VALUES (?, ?)');
+  const setExcluded = db.prepare('UPDATE messages SET excluded = ? WHERE conversation = ? AND id = ?');
   /** A conversation as one word, whatever its id. */
   const wordOf = (conversation: string): string => Buffer.from(conversation).toString('hex');
-  const parsed = ({ message, position }: Row) => Object.assign(JSON.parse(message), { position });
 
-  const append: Required<ConversationStore>['append'] = (conversation, turn, { after, newest }) => {
-    const last = newestOf.get(conversation) as Row | undefined;
-    const before = after === undefined ? { position: -1 } : (find.get(conversation, after) as Row | undefined);
-    if (last?.id !== newest || before === undefined) throw new ConversationConflictError();
-    const start = before.position + 1;
-    remove.run(conversation, start);
-    for (const [at, message] of turn.entries()) {
-      const { lastInsertRowid } = insert.run(conversation, start + at, message.id, JSON.stringify(message));
-      insertWords.run(lastInsertRowid, wordOf(conversation), wordsOf(message).join(' '));
-    }
-  };
-  const transaction = db.transaction(append);
-  return {
-    load: (conversation, wanted) => {
-      const state = JSON.parse((stateOf.get(conversation) as { state: string } | undefined)?.state ?? 'null');
-      if (wanted === undefined) return { messages: (all.all(conversation) as Row[]).map(parsed), state };
-      const count = 1 + ((newestOf.get(conversation) as Row | undefined)?.position ?? -1);
+  const load: ConversationStore['load'] = (conversation, wanted) => {
+    const found = find.get(conversation) as ConversationRow | undefined;
+    if (found === undefined) return null;
+    const { count, edits, revision } = found;
+    let rows = wanted ? [] : all.all(conversation);
+    if (wanted !== undefined) {
       const [ids, positions] = [wanted.ids, wanted.positions].map((list) => JSON.stringify(list));
       const words = wanted.words.map((word) => `"${word}"`).join(' OR ');
       const match = words === '' ? '""' : `talk: "${wordOf(conversation)}" AND list: (${words})`;
-      const rows = part.all({ conversation, count, first: count - wanted.newest, ids, positions, match });
-      return { messages: (rows as Row[]).map(parsed), state, count };
+      rows = part.all({ conversation, first: count - wanted.newest, ids, positions, match });
+    }
+    const messages = (rows as Row[]).map(({ message, position, excluded }) =>
+      Object.assign(JSON.parse(message), { position, excluded: excluded === 1 }),
+    );
+    return { messages, count, edits, state: JSON.parse(found.state ?? 'null'), revision };
+  };
+  const append: Required<ConversationStore>['append'] = (conversation, messages, { edits, newest, after }) => {
+    create.run(conversation);
+    const stored = find.get(conversation) as ConversationRow;
+    const last = at.get(conversation, stored.count - 1) as Row | undefined;
+    const place = placeOf.get(conversation, after ?? null) as Row | undefined;
+    if (edits !== stored.edits) throw new ConversationConflictError();
+    if (newest !== undefined && newest !== (last?.id ?? null)) throw new ConversationConflictError();
+    if (after != null && place === undefined) throw new ConversationConflictError();
+    const start = after === undefined ? stored.count : (place?.position ?? -1) + 1;
+    const removed = remove.all(conversation, start) as Row[];
+    const excluded = new Set(removed.filter((row) => row.excluded).map(({ id }) => id));
+    let count = start;
+    for (const message of messages) {
+      const isExcluded = message.excluded || excluded.has(message.id);
+      const body = JSON.stringify(message);
+      const { changes, lastInsertRowid } = insert.run(conversation, count, message.id, body, Number(isExcluded));
+      if (changes === 0) continue; // it is stored already
+      insertWords.run(lastInsertRowid, wordOf(conversation), wordsOf(message).join(' '));
+      count += 1;
+    }
+    update.run(Number(after !== undefined), count, conversation);
+    return count - start;
+  };
+  const [read, write] = [db.transaction(load), db.transaction(append)];
+  return {
+    load: (...given) => read(...given), // at one point in time
+    append: (...given) => write.immediate(...given), // locks before it reads
+    setExcluded: (conversation, id, excluded) => void setExcluded.run(excluded, conversation, id),
+    saveState: (conversation, state, revision) => {
+      create.run(conversation);
+      const { changes } = saveState.run(JSON.stringify(state), conversation, revision);
+      if (changes === 0) throw new ConversationConflictError();
     },
-    append: (...turn) => transaction.immediate(...turn), // locks before it reads
-    saveState: (conversation, state) => void save.run(conversation, JSON.stringify(state)),
   };
 }

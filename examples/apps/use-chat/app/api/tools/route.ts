@@ -15,12 +15,9 @@ export async function POST(request: Request): Promise<Response> {
   // Check here that the visitor may use the conversation.
   if (await isRunning(conversationId)) return refuseSecond();
   const contextWindow = 4_000; // at most so many tokens for each request
-  const open = () => createConversation({ gateway, model: 'atlas-small', conversationId, store, contextWindow });
-  const conversation = open();
-  const question = asMessage(messages.at(-1));
-  await conversation.record([question]); // before it is sent
+  const conversation = createConversation({ gateway, model: 'atlas-small', conversationId, store, contextWindow });
+  const turn = await conversation.prepare([asMessage(messages.at(-1))]); // stores the question before it is sent
   const { signal, consumeSseStream } = await begin(conversationId);
-  const replyId = crypto.randomUUID();
   const result = streamText({
     model: wrapLanguageModel({ model: svc('atlas-small'), middleware: contextMiddleware(conversation) }),
     messages: await convertToModelMessages(messages),
@@ -33,12 +30,12 @@ export async function POST(request: Request): Promise<Response> {
   return result.toUIMessageStreamResponse({
     consumeSseStream,
     originalMessages: messages,
-    generateMessageId: () => replyId,
+    generateMessageId: () => turn.replyId,
     onError: (error) => JSON.stringify(toErrorData(error)),
     onFinish: async ({ responseMessage, finishReason }) => {
-      const { content: text } = asMessage(responseMessage);
-      if (text === '') return; // the question is stored: the page asks again
-      await open().record([question], { id: replyId, text, stopped: finishReason !== 'stop' });
+      const { content } = asMessage(responseMessage);
+      if (content === '') return; // the question is stored: the page asks again
+      await turn.finish({ content, stopped: finishReason !== 'stop' });
     },
   });
 }
