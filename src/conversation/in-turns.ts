@@ -13,7 +13,7 @@ export function questionsOf(messages: Messages): (string | undefined)[] {
 
 /**
  * Messages in the order of their turns: a reply stands after its question, also one that was stored late. Of several replies to a
- * question, only one is not excluded: the newest, but a whole one before one that was stopped. With its question, a reply is
+ * question, only one is not excluded: the newest that names it, but a whole one before one that was stopped. With its question, a reply is
  * excluded, too. A reply whose question is not there comes first.
  */
 export function inTurns(messages: Messages): Messages {
@@ -21,6 +21,7 @@ export function inTurns(messages: Messages): Messages {
   const early: ConversationMessage[] = [];
   const turns = [early];
   const known = new Map<string, ConversationMessage[]>();
+  const answered = new Set<ConversationMessage>();
   for (const message of messages) {
     const { id, role, replyTo } = message;
     if (role === 'user') {
@@ -29,7 +30,11 @@ export function inTurns(messages: Messages): Messages {
       if (id !== undefined) known.set(id, turn);
     } else {
       const turn = replyTo === undefined ? turns.at(-1) : known.get(replyTo);
-      const counts = replyTo === undefined || counting.get(replyTo) === message;
+      const question = replyTo ?? turn?.[0]?.id;
+      const counted = question === undefined ? undefined : counting.get(question);
+      if (counted === message) answered.add(message);
+      // What an app adds behind the reply that counts, counts too.
+      const counts = counted === undefined || answered.has(replyTo === undefined ? counted : message);
       const isSent = counts && turn?.[0]?.excluded !== true;
       (turn ?? early).push(isSent || message.excluded ? message : { ...message, excluded: true });
     }
@@ -42,8 +47,8 @@ export function inTurns(messages: Messages): Messages {
 function countingReplies(messages: Messages): Map<string, ConversationMessage> {
   const counting = new Map<string, ConversationMessage>();
   for (const message of messages) {
-    const { replyTo, stopped } = message;
-    if (replyTo === undefined) continue;
+    const { role, replyTo, stopped } = message;
+    if (role === 'user' || replyTo === undefined) continue;
     const other = counting.get(replyTo);
     if (stopped !== true || other === undefined || other.stopped === true) counting.set(replyTo, message);
   }

@@ -1,3 +1,4 @@
+import { isObject } from '../base/objects.js';
 import { speakerOf } from '../base/speaker.js';
 import { toWellFormed as wellFormed } from '../base/unicode.js';
 import { RequestValidationError } from '../index.js';
@@ -51,11 +52,11 @@ export function asSent({ role, name, content }: ConversationMessage): SentMessag
 export function messagesOf(input: string | readonly ConversationMessage[]): ConversationMessage[] {
   const given = typeof input === 'string' ? [{ role: 'user', content: input }] : input;
   checkInput(given);
+  const ids = given.flatMap(({ id }) => id ?? []);
+  if (!ids.every((id) => ID.test(id))) throw badInput('input.id', 'must be 1 to 128 printable ASCII characters');
   const messages = cleaned([...given]);
   if (messages.length === 0 || messages.some(({ content }) => content.trim() === ''))
     throw badInput('input', 'must not be empty');
-  const ids = messages.flatMap(({ id }) => id ?? []);
-  if (!ids.every((id) => ID.test(id))) throw badInput('input.id', 'must be 1 to 128 printable ASCII characters');
   if (new Set(ids).size < ids.length) throw badInput('input.id', 'must not be that of another message of the input');
   if (ids.length > 0 && ids.length < messages.length)
     throw badInput('input', 'must have an id for each message, or none');
@@ -72,7 +73,7 @@ export function cleaned<T>(value: T): T {
   if (typeof value === 'string') return value.replace(UNSTORABLE, '') as T;
   if (Array.isArray(value)) return value.map(cleaned) as T;
   if (!isPlain(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, cleaned(one)])) as T;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [cleaned(name), cleaned(one)])) as T;
 }
 
 function isPlain(value: unknown): value is object {
@@ -101,10 +102,9 @@ export function badInput(path: string | (string | number)[], message = ''): Requ
 
 /** Finds what is wrong with a message of a user or the assistant: the field, and what it must be. */
 export function findBadField(value: unknown): [field: string, message: string] | undefined {
-  const { role, content, id, name, createdAt, excluded, stopped, replyTo, recalled } = Object(value) as Record<
-    string,
-    unknown
-  >;
+  const fields = Object(value) as Record<string, unknown>;
+  const { role, content, id, name, createdAt, excluded, stopped, replyTo, recalled } = fields;
+  const { finish_reason, model, usage } = fields;
   if (role !== 'user' && role !== 'assistant')
     return ['role', "must be 'user' or 'assistant'; pass a system message as instructions"];
   if (typeof content !== 'string') return ['content', 'must be a string'];
@@ -114,6 +114,10 @@ export function findBadField(value: unknown): [field: string, message: string] |
   if (excluded !== undefined && typeof excluded !== 'boolean') return ['excluded', 'must be a boolean'];
   if (stopped !== undefined && typeof stopped !== 'boolean') return ['stopped', 'must be a boolean'];
   if (replyTo !== undefined && typeof replyTo !== 'string') return ['replyTo', 'must be a string'];
+  for (const [name, value] of Object.entries({ finish_reason, model }))
+    if (value !== undefined && typeof value !== 'string') return [name, 'must be a string'];
+  if (usage !== undefined && !isObject(usage))
+    return ['usage', 'must be { prompt_tokens, completion_tokens, total_tokens }'];
   if (recalled === undefined || (Array.isArray(recalled) && recalled.every(isSource))) return undefined;
   return ['recalled', 'must be an array of { id or text, score, match }, as append got it'];
 }

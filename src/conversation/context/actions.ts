@@ -61,11 +61,13 @@ export class ContextActions {
    * ```
    */
   async exclude(messageId: string, options: ExcludeOptions = {}): Promise<void> {
-    const { undo, ...request } = options;
+    const { undo, ...request } = options ?? {};
     if (typeof messageId !== 'string') throw unknownMessage();
+    if (undo !== undefined && undo !== true) throw badInput('options.undo', 'must be true, or left out');
     const timeouts = this.#session.timeouts(request);
-    await this.#session.loadNewest(timeouts, [messageId]);
-    const isStored = this.#session.newest.messages.some(({ id }) => id === messageId);
+    const { messages } = await this.#session.loadNewest(timeouts, [messageId]);
+    const message = messages.find(({ id }) => id === messageId);
+    const isStored = message !== undefined;
     if (this.#service === undefined && !isStored) throw unknownMessage();
     if (this.#service === undefined) this.#session.checkStored('exclude');
     const exclude = async (): Promise<void> => {
@@ -73,7 +75,7 @@ export class ContextActions {
       await this.#service?.client[undo ? 'include' : 'exclude'](this.id, messageId, request).catch((error: unknown) => {
         if (!NotFoundError.is(error) || !isStored) throw error;
       });
-      if (this.#session.isStored) await this.#session.setExcluded(messageId, undo ? 0 : 1, timeouts);
+      if (isStored && this.#session.isStored) await this.#session.setExcluded(message, undo ? 0 : 1, timeouts);
     };
     await (this.#service?.excluding(exclude()) ?? exclude());
     await this.#session.save(timeouts);

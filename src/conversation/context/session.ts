@@ -1,6 +1,6 @@
 import { isRequestBound, type Runtime } from '../../base/runtime.js';
 import { ConfigurationError, type RequestOptions } from '../../index.js';
-import { inTurns, questionsOf } from '../in-turns.js';
+import { inTurns } from '../in-turns.js';
 import { cleaned, timeOf } from '../messages.js';
 import type { ConversationMessage, StoredMessage } from '../model.js';
 import { messageTokens, type TokenCounter } from '../prompt/tokens.js';
@@ -49,7 +49,7 @@ export class Session {
     private readonly budget: number,
     readonly counter: TokenCounter,
     private readonly runtime: Runtime,
-    private readonly onError: (error: unknown) => void,
+    readonly onError: (error: unknown) => void,
   ) {
     this.#store = new CheckedStore(store);
   }
@@ -138,14 +138,29 @@ export class Session {
     const turns = inTurns(newest);
     if (older === 0) return archiveOf(turns);
     const messages = new Array<ConversationMessage | undefined>(older).fill(undefined).concat(turns);
+    const known = new Map(newest.map((message) => [message.id, message]));
+    const read = async (wanted: Partial<WantedMessages>): Promise<number[]> => {
+      const part = await this.#store.load(this.id, timeouts, wanted);
+      const found = await this.#store.messagesFrom(part.messages);
+      return part.messages.flatMap((row, at) => {
+        const position = part.count === undefined ? at : Number(row.position);
+        const message = found[at];
+        if (position >= older || message === undefined) return [];
+        messages[position] = message;
+        known.set(message.id, message);
+        return position;
+      });
+    };
     const load = async ({ words = [], ids = [], positions = [] }: Partial<WantedMessages>): Promise<void> => {
       const missing = positions.filter((position) => messages[position] === undefined);
       if (words.length + ids.length + missing.length === 0) return;
-      const part = await this.#store.load(this.id, timeouts, { words, ids, positions: missing });
-      const found = await this.#store.messagesFrom(part.messages);
-      for (const [at, row] of part.messages.entries()) {
-        const position = part.count === undefined ? at : Number(row.position);
-        if (position < older) messages[position] = found[at];
+      const added = await read({ words, ids, positions: missing });
+      const questions = added.flatMap((position) => messages[position]?.replyTo ?? []).filter((id) => !known.has(id));
+      if (questions.length > 0) await read({ ids: [...new Set(questions)] });
+      for (const position of added) {
+        const message = messages[position];
+        if (message?.replyTo !== undefined && known.get(message.replyTo)?.excluded)
+          messages[position] = { ...message, excluded: true };
       }
     };
     return { messages, load };
@@ -184,14 +199,12 @@ export class Session {
     return this.#store.given;
   }
 
-  /** Leaves a message and the replies to it out of prompts and searches, or takes them in again. */
-  async setExcluded(messageId: string, excluded: 0 | 1, timeouts: TurnTimeouts): Promise<void> {
-    const questions = questionsOf(this.newest.messages);
-    const marked = this.newest.messages.filter(({ id }, at) => id === messageId || questions[at] === messageId);
-    for (const { id = '' } of marked) await this.#store.setExcluded(this.id, id, excluded, timeouts);
-    if (excluded === 1) this.forget(marked);
+  /** Leaves a message out of prompts and searches, or takes it in again. */
+  async setExcluded(marked: ConversationMessage, excluded: 0 | 1, timeouts: TurnTimeouts): Promise<void> {
+    await this.#store.setExcluded(this.id, marked.id ?? '', excluded, timeouts);
+    if (excluded === 1) this.forget([marked]);
     const messages = this.newest.messages.map((message) =>
-      marked.includes(message) ? { ...message, excluded: excluded === 1 } : message,
+      message.id === marked.id ? { ...message, excluded: excluded === 1 } : message,
     );
     this.newest = { ...this.newest, messages };
   }

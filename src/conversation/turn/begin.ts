@@ -1,5 +1,5 @@
 import type { Session } from '../context/session.js';
-import { cleaned, questionIn } from '../messages.js';
+import { questionIn } from '../messages.js';
 import type { BuiltPrompt, ConversationMessage } from '../model.js';
 import type { TurnOptions } from '../options.js';
 import { ConversationConflictError } from '../store.js';
@@ -77,6 +77,6 @@ export class Beginnings {
 
 function placeIn(ask: Ask, messages: readonly ConversationMessage[]): Place<ConversationMessage> {
   if (ask.how === 'send') return placeOf(ask.input, messages);
-  if (ask.how === 'edit') return placeOfEdit(ask.messageId, cleaned(ask.text), messages);
+  if (ask.how === 'edit') return placeOfEdit(ask.messageId, ask.text, messages);
   return placeOfAnother(messages);
 }

@@ -3,7 +3,7 @@ import { checkCallOptions, messagesOptionsSchema, prepareOptionsSchema, searchOp
 import { ContextActions } from '../context/actions.js';
 import { type Session, stored } from '../context/session.js';
 import { inTurns } from '../in-turns.js';
-import { messagesOf } from '../messages.js';
+import { badInput, messagesOf } from '../messages.js';
 import type { ChatTurn, ConversationMessage, FoundMessage, ReplyStream, StoredMessage } from '../model.js';
 import {
   type CheckedOptions,
@@ -168,6 +168,7 @@ export class Conversation extends ContextActions {
    * ```
    */
   async search(query: string, options: SearchOptions = {}): Promise<FoundMessage[]> {
+    if (typeof query !== 'string') throw badInput('query', 'must be a text');
     checkCallOptions(options, searchOptionsSchema);
     const { limit = 10, signal } = options;
     const timeouts = this.#session.timeouts({ signal });
@@ -223,13 +224,14 @@ export class Conversation extends ContextActions {
    * for (const { role, content } of await conversation.messages({ limit: 20 })) console.log(role, content);
    * ```
    */
-  async messages({ before, limit = 50, ...options }: MessagesOptions = {}): Promise<readonly ConversationMessage[]> {
-    checkCallOptions({ before, limit, ...options }, messagesOptionsSchema);
-    return this.#turns.messages(before, limit, this.#session.timeouts(options));
+  async messages(options: MessagesOptions = {}): Promise<readonly ConversationMessage[]> {
+    checkCallOptions(options ?? {}, messagesOptionsSchema);
+    const { before, limit = 50, ...request } = options ?? {};
+    return this.#turns.messages(before, limit, this.#session.timeouts(request));
   }
 
   /**
-   * Resolves when no background work is running. For tests, and before a serverless function returns.
+   * Resolves when no turn runs, and no background work. Replies that are being read are read to their ends. For tests, and before a serverless function returns.
    *
    * @example
    * ```ts
@@ -238,7 +240,7 @@ export class Conversation extends ContextActions {
    * ```
    */
   async idle(): Promise<void> {
-    await this.#background.idle();
+    await this.#turns.idle();
   }
 
   /**

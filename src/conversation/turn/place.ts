@@ -110,6 +110,15 @@ export function replacedBy(place: Place<ConversationMessage>, { messages }: Seen
   };
 }
 
+/** The replies to a question that were there, and that its new one does not replace. */
+export function repliesBefore(place: Place<ConversationMessage>, { messages }: Seen, removed: Messages): Messages {
+  const id = questionIn(place.input)?.id;
+  const gone = new Set(removed);
+  return messages.filter(({ role, replyTo, excluded }, at) => {
+    return role !== 'user' && replyTo === id && excluded !== true && !gone.has(messages[at] as ConversationMessage);
+  });
+}
+
 /** Whether a question has a whole reply. */
 export function hasWholeReply(place: Place<ConversationMessage>, messages: Messages): boolean {
   const id = questionIn(place.input)?.id;

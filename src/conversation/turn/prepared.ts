@@ -1,5 +1,5 @@
 import type { ChatCompletion, ChatMessage } from '../../index.js';
-import { badInput } from '../messages.js';
+import { badInput, findBadField } from '../messages.js';
 import type { BuiltPrompt, ChatTurn, ConversationMessage, PromptReport } from '../model.js';
 import type { MadeReply } from './end.js';
 
@@ -24,7 +24,7 @@ export class PreparedTurn {
   /** Index of the first of the newest messages that are sent as they are. */
   readonly start: number;
   readonly report: PromptReport;
-  #finished: { reply: string; turn: Promise<ChatTurn> } | undefined;
+  #finished: { reply: string; turn: Promise<ChatTurn> | undefined } | undefined;
   readonly #store: (reply: MadeReply) => Promise<ChatTurn> | ChatTurn;
 
   /** @internal */
@@ -46,7 +46,7 @@ export class PreparedTurn {
 
   /**
    * Stores the reply, corrects the estimate by its usage, and starts a compaction if one is due. The same reply again is stored once.
-   * After an error, it may be tried again.
+   * After an error, the same may be tried again.
    *
    * @throws {ConversationStoreError} when the reply cannot be stored; `turn` has it
    * @throws {ConversationConflictError} when its question is another now; `turn` has it
@@ -62,11 +62,12 @@ export class PreparedTurn {
     const key = JSON.stringify([made.text, made.stopped ?? false]);
     if (this.#finished !== undefined && this.#finished.reply !== key)
       throw badInput('reply', 'must be the one that the turn was finished with');
-    this.#finished ??= { reply: key, turn: Promise.resolve(this.#store(made)) };
-    this.#finished.turn.catch(() => {
-      this.#finished = undefined;
+    const turn = this.#finished?.turn ?? Promise.resolve(this.#store(made));
+    this.#finished = { reply: key, turn };
+    turn.catch(() => {
+      this.#finished = { reply: key, turn: undefined }; // it may be tried again, and may be stored already
     });
-    return this.#finished.turn;
+    return turn;
   }
 }
 
@@ -76,7 +77,8 @@ function madeOf(reply: FinishedReply): MadeReply {
   const { choices, content, stopped, finish_reason, model, usage } = Object(reply);
   const text = Array.isArray(choices) ? (choices[0]?.message?.content ?? '') : content;
   if (typeof text !== 'string') throw badInput('reply', 'must be a text, { content }, or a completion');
-  return Array.isArray(choices)
-    ? { text, completion: reply as ChatCompletion }
-    : { text, stopped, facts: { finish_reason, model, usage } };
+  const facts = { finish_reason, model, usage };
+  const [field, problem] = findBadField({ role: 'assistant', content: text, stopped, ...(!choices && facts) }) ?? [];
+  if (field !== undefined) throw badInput(['reply', field], problem);
+  return Array.isArray(choices) ? { text, completion: reply as ChatCompletion } : { text, stopped, facts };
 }

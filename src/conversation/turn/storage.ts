@@ -6,7 +6,7 @@ import type { ChatTurn, ConversationMessage, PromptReport, StoredMessage } from 
 import { storedSources } from '../prompt/recall.js';
 import { type AppendPlace, ConversationConflictError, ConversationStoreError } from '../store.js';
 import type { TurnTimeouts } from '../turn-timeouts.js';
-import { hasWholeReply, notStored, type Place, replacedBy } from './place.js';
+import { hasWholeReply, notStored, type Place, replacedBy, repliesBefore } from './place.js';
 
 /** A turn that has begun: its place, and the messages that it saw. Others may be loaded until it ends. */
 export interface BegunTurn {
@@ -77,6 +77,7 @@ export class TurnStorage {
   async storeReply(begun: BegunTurn, reply: GivenReply, facts: ReplyFacts, timeouts: TurnTimeouts): Promise<KeptReply> {
     const { place } = begun;
     const message = this.#messageOf(begun, reply, facts);
+    if (reply.stopped && message.content === '') return { messages: begun.question, removed: [] };
     if (!this.session.isStored) return { messages: [...place.input, message], removed: [] };
     try {
       return await (place.kind === 'edit' ? this.#edit(begun, message, timeouts) : this.#add(begun, message, timeouts));
@@ -119,9 +120,11 @@ export class TurnStorage {
   async #edit(begun: BegunTurn, reply: StoredMessage, timeouts: TurnTimeouts): Promise<KeptReply> {
     const { place, seen } = begun;
     const { removed, again, at } = replacedBy(place, seen);
-    const added = [...stored(this.runtime, again), ...place.input, reply];
+    // Without the mark of what is excluded, which the store keeps: it may have changed meanwhile.
+    const given = again.map(({ excluded: _, ...message }) => message);
+    const added = [...stored(this.runtime, given), ...place.input, reply];
     await this.#append(added, { edits: seen.edits, ...at }, timeouts);
-    await this.#takeIn(begun, timeouts);
+    await this.#takeIn(begun, timeouts).catch(this.session.onError);
     return { messages: [...place.input, reply], removed: this.#replaced(seen, removed, added) };
   }
 
@@ -129,16 +132,20 @@ export class TurnStorage {
   async #add(begun: BegunTurn, reply: StoredMessage, timeouts: TurnTimeouts): Promise<KeptReply> {
     const { place, question } = begun;
     const isPart = reply.stopped === true || reply.content === '';
-    const ids = place.input.map(({ id }) => id);
+    const ids = idsOf(place.input);
     let { seen } = begun;
     let { removed, at } = replacedBy(place, seen);
     for (let beginnings = BEGINNINGS; ; beginnings -= 1) {
       // Another process may have stored a whole one since.
       const now = isPart ? await this.session.loadNewest(timeouts, ids).catch(() => seen) : seen;
-      if (isPart && hasWholeReply(place, now.messages)) return { messages: question, removed: [] };
+      if (isPart && hasWholeReply(place, now.messages)) return { messages: place.input, removed: [] };
       try {
         await this.#append([reply], { edits: seen.edits, ...at }, timeouts);
-        return { messages: [...question, reply], removed: this.#replaced(seen, removed, [reply]) };
+        const kept = { messages: [...question, reply], removed: this.#replaced(seen, removed, [reply]) };
+        // One that is no longer the reply, and that stays where it is, is found by no search either.
+        for (const old of isPart ? [] : repliesBefore(place, seen, removed))
+          await this.session.setExcluded(old, 1, timeouts).catch(this.session.onError);
+        return kept;
       } catch (error) {
         if (!ConversationConflictError.is(error) || beginnings === 0) throw error;
         seen = await this.#reload(place.input, error, timeouts);
@@ -153,7 +160,9 @@ export class TurnStorage {
     for (let failures = 0; ; failures += 1) {
       try {
         const added = await this.session.append(messages, place, timeouts);
-        return failures > 0 ? messages.length : added;
+        if (added === messages.length || (failures === 0 && isQuestion(messages))) return added;
+        if (hasAll(messages, await this.session.loadNewest(timeouts, idsOf(messages)))) return messages.length;
+        throw new ConversationConflictError('The id of a message is known with another text. Load the messages again.');
       } catch (error) {
         const isConflict = ConversationConflictError.is(error);
         // Other turns may have stored the same question. A reply and an edit have an id that only this one knows.
@@ -167,8 +176,7 @@ export class TurnStorage {
   }
 
   #reload(messages: readonly StoredMessage[], error: unknown, timeouts: TurnTimeouts): Promise<Seen> {
-    const ids = messages.map(({ id }) => id);
-    return this.session.loadNewest(timeouts, ids).catch(() => {
+    return this.session.loadNewest(timeouts, idsOf(messages)).catch(() => {
       throw error; // which says what was to be stored
     });
   }
@@ -187,19 +195,26 @@ export class TurnStorage {
   /** A question that is asked is no longer excluded. */
   async #takeIn({ place, seen }: BegunTurn, timeouts: TurnTimeouts): Promise<void> {
     const asked = new Set<string | undefined>(place.input.map(({ id }) => id));
-    for (const { id = '', excluded } of seen.messages)
-      if (excluded === true && asked.has(id)) await this.session.setExcluded(id, 0, timeouts);
+    for (const message of seen.messages)
+      if (message.excluded === true && asked.has(message.id)) await this.session.setExcluded(message, 0, timeouts);
   }
 }
 
 /** @throws {ConversationConflictError} when a reply names a question that is not stored */
 function checkReplies(messages: readonly StoredMessage[], stored: readonly ConversationMessage[]): void {
-  const known = new Set([...stored, ...messages].map(({ id }) => id));
-  const alone = messages.find(({ replyTo }) => replyTo !== undefined && !known.has(replyTo));
+  const known = new Set(stored.flatMap(({ id, role }) => (role === 'user' ? id : [])));
+  const alone = messages.find(({ id, role, replyTo }) => {
+    if (role === 'user') known.add(id);
+    return role !== 'user' && replyTo !== undefined && !known.has(replyTo);
+  });
   if (alone === undefined) return;
   throw new ConversationConflictError(
     `The question that the reply ${alone.id} names is not stored: it was edited, or deleted. Load the messages again.`,
   );
+}
+
+function idsOf(messages: readonly StoredMessage[]): string[] {
+  return messages.map(({ id }) => id);
 }
 
 /** Whether messages are stored, with their texts. */

@@ -13,7 +13,7 @@ import { ContextReader } from '../context/reader.js';
 import { ServiceContext } from '../context/service.js';
 import { type Seen, Session, stored } from '../context/session.js';
 import { inTurns } from '../in-turns.js';
-import { messagesOf } from '../messages.js';
+import { badInput, messagesOf } from '../messages.js';
 import type { BuiltPrompt, ChatTurn, ConversationMessage, StoredMessage } from '../model.js';
 import type { CheckedOptions, PrepareOptions, TurnInput, TurnOptions } from '../options.js';
 import { ContextBudgetError } from '../prompt/budget-error.js';
@@ -50,6 +50,8 @@ export class Turns {
   readonly #storage: TurnStorage;
   readonly #beginnings: Beginnings;
   readonly #endings: Endings;
+  /** Replies whose turns have begun. */
+  readonly #running = new Set<Reply>();
 
   constructor(private readonly options: CheckedOptions) {
     const { gateway, model, conversationId, store = memoryStore(), countTokens, runtime } = options;
@@ -70,6 +72,7 @@ export class Turns {
     const { background, ...options } = given ?? {};
     const start = (reply: Reply): StartedTurn => {
       checkTurnOptions({ ...options, background });
+      this.#running.add(reply);
       const timeouts = new TurnTimeouts(this.options.runtime, options, () => void reply.readOn());
       return { timeouts, pieces: this.#turn(ask, { ...options, stream }, reply, timeouts) };
     };
@@ -79,6 +82,8 @@ export class Turns {
   /** Begins a turn whose reply another client generates. It holds no place in the order. */
   async prepare(given: readonly ConversationMessage[], options: PrepareOptions): Promise<PreparedTurn> {
     const { history, edit, newest, instructions, max_tokens, ...request } = options;
+    if (edit !== undefined && (history !== undefined || given.length > 1 || given[0]?.role !== 'user'))
+      throw badInput('options.edit', 'takes a text as the input, and no history');
     const timeouts = this.session.timeouts(request);
     const built = { instructions, max_tokens, newest };
     if (history !== undefined) {
@@ -92,6 +97,12 @@ export class Turns {
     const store = async (reply: MadeReply): Promise<ChatTurn> =>
       (await this.#endings.end(begun, prompt, reply, this.session.timeouts())).turn;
     return new PreparedTurn(prompt, begun.replyId, (reply) => this.background.run(store(reply)));
+  }
+
+  /** Resolves when no turn runs, and no background work. */
+  async idle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.allSettled([...this.#running].map((reply) => reply.readOn()));
+    await this.background.idle();
   }
 
   /** Adds messages as they are. */
@@ -117,7 +128,8 @@ export class Turns {
     };
     const seen = await this.session.loadNewest(timeouts, [before]);
     const page = pageOf(seen);
-    return seen.older > 0 && page.length < limit ? pageOf(await this.session.load(timeouts)) : page;
+    const isWhole = page.length >= limit && page[0]?.role === 'user';
+    return seen.older > 0 && !isWhole ? pageOf(await this.session.load(timeouts)) : page;
   }
 
   async *#turn(
@@ -127,7 +139,7 @@ export class Turns {
     timeouts: TurnTimeouts,
   ): AsyncGenerator<string, TurnEnd> {
     const asks = given.how === 'send' ? messagesOf(given.input) : [];
-    const ask: Ask = given.how === 'send' ? { how: 'send', input: stored(this.options.runtime, asks) } : given;
+    const ask: Ask = given.how === 'send' ? { how: 'send', input: stored(this.options.runtime, asks) } : checked(given);
     const turns = TurnOrder.enter(this.#store, this.session.id, keyOf(asks), reply);
     let ended: TurnEnd | undefined;
     try {
@@ -167,6 +179,7 @@ export class Turns {
       return ended;
     } finally {
       turns.end(ended?.turn);
+      this.#running.delete(reply);
     }
   }
 
@@ -198,6 +211,14 @@ export class Turns {
       return { prompt: smaller, answer: await send(smaller) };
     }
   }
+}
+
+/** @throws {RequestValidationError} when the new text of an edit is none */
+function checked(ask: Exclude<Ask, { how: 'send' }>): Ask {
+  if (ask.how !== 'edit') return ask;
+  if (typeof ask.text !== 'string') throw badInput('text', 'must be a text');
+  const [message] = messagesOf(ask.text);
+  return { ...ask, text: message?.content ?? '' };
 }
 
 /** The position where the turn of a message begins. */
