@@ -197,3 +197,50 @@ test('an edit does not replace another one, although the newest message has the 
   expect(await one).toMatchObject({ name: 'ConversationConflictError', turn: { text: 'Reply to A.' } });
   expect(await textsIn(store)).toEqual(['First, edited by B?', 'Reply to B.', 'Second?']);
 });
+
+test.each<[how: string, does: Does]>([
+  ['a question', asks],
+  ['a message', (talk) => talk.add([user('One?', 'q1')])],
+])('%s: a conflict if another process stores the id with another text after a failure', async (_, does) => {
+  const store = memoryStore({ talk: ZERO });
+  const append = vi.fn(store.append).mockImplementationOnce((id, _, place) => {
+    store.append(id, [{ ...user('Two?'), id: 'q1', createdAt: '2026-05-03T09:00:00Z' }], place);
+    throw new Error('The connection was closed.');
+  });
+  const { talk, prompts } = talkWith({ ...store, append }, {}, withoutWaits);
+
+  expect(await failureOf(does(talk))).toMatchObject({ name: 'ConversationConflictError', turn: undefined });
+  expect(await textsIn(store)).toEqual(['Zero?', 'Nought.', 'Two?']);
+  expect(prompts).toEqual([]);
+});
+
+test.each([
+  { names: 'a reply', given: [{ ...assistant('One.', 'a1'), replyTo: 'a0' }] },
+  { names: 'itself', given: [{ ...assistant('One.', 'a1'), replyTo: 'a1' }] },
+  { names: 'a later question', given: [{ ...assistant('One.', 'a1'), replyTo: 'q1' }, user('One?', 'q1')] },
+])('a reply that names $names is not added', async ({ given }) => {
+  const store = memoryStore({ talk: ZERO });
+
+  expect(await failureOf(talkWith(store).talk.add(given))).toMatchObject({
+    name: 'ConversationConflictError',
+    message: expect.stringContaining('The question that the reply a1 names is not stored'),
+  });
+  expect(await textsIn(store)).toEqual(['Zero?', 'Nought.']);
+});
+
+test.each([
+  { behind: 'nothing', more: [], isAsked: true },
+  { behind: 'its reply', more: [{ ...assistant('One.', 'a1'), replyTo: 'q1' }], isAsked: false },
+  { behind: 'a late reply to another', more: [{ ...assistant('Zero.', 'b0'), replyTo: 'q0' }], isAsked: false },
+  { behind: 'another turn', more: OTHER, isAsked: false },
+])(
+  'a page that shows the message before may ask again, and gets no second reply: behind its question is $behind',
+  async ({ more, isAsked }) => {
+    const { talk, prompts } = talkWith(memoryStore({ talk: [...ZERO, user('One?', 'q1'), ...more] }));
+
+    const [end] = await Promise.allSettled([asksBelow('a0')(talk)]);
+
+    if (!isAsked) expect(end).toMatchObject({ reason: { name: 'ConversationConflictError', turn: undefined } });
+    expect(prompts).toHaveLength(Number(isAsked));
+  },
+);

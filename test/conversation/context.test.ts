@@ -263,6 +263,27 @@ describe('a conversation', () => {
     expect(world.count('chat')).toBe(0);
   });
 
+  test.each([42, undefined, null, ['lamp']])('rejects a search for %j', async (query) => {
+    const error = await failureOf(
+      chatWorld()
+        .open()
+        .search(query as never),
+    );
+
+    expect(error).toBeInstanceOf(RequestValidationError);
+    expect(String(error)).toContain('query: must be a text');
+  });
+
+  test('is idle when its turns have ended', async () => {
+    const world = chatWorld();
+    const talk = world.open({ context: undefined });
+    void talk.send('Hello?');
+
+    await talk.idle();
+
+    expect(await world.stored()).toMatchObject([{ content: 'Hello?' }, { role: 'assistant' }]);
+  });
+
   test('rejects a reply without a text', async () => {
     const turn = await chatWorld().open().prepare('Hello?');
 

@@ -118,3 +118,32 @@ test('the reply to an excluded question is neither sent nor found, also one that
   expect(prompts[0]?.messages.map(({ content }) => content)).toEqual(['Which lamp?', 'Hello?']);
   expect(await talk.search('secret')).toEqual([]);
 });
+
+test('a reply stays excluded when its question is taken in again', async () => {
+  const store = memoryStore({
+    talk: [
+      { role: 'user', content: 'Which lamp?', id: 'q1' },
+      { role: 'assistant', content: 'This secret.', id: 'r1', replyTo: 'q1' },
+    ],
+  });
+  const { open, prompts } = chatWorld();
+  const talk = open({ context: undefined, store });
+
+  for (const id of ['r1', 'q1']) await talk.exclude(id);
+  await talk.exclude('q1', { undo: true });
+  await talk.send('Hello?');
+
+  expect(prompts[0]?.messages.map(({ content }) => content)).toEqual(['Which lamp?', 'Hello?']);
+  expect((await store.load('talk'))?.messages).toMatchObject([{ excluded: false }, { excluded: true }, {}, {}]);
+});
+
+test.each(['no', 1, false, null])('exclude with undo: %j is an error, and changes nothing', async (undo) => {
+  const { open } = chatWorld();
+  const store = memoryStore({ talk: [{ role: 'user', content: 'Which lamp?', id: 'q1' }] });
+
+  const error = await failureOf(open({ context: undefined, store }).exclude('q1', { undo: undo as never }));
+
+  const issues = [{ path: ['options.undo'], message: 'must be true, or left out' }];
+  expect(error).toMatchObject({ name: 'RequestValidationError', issues });
+  expect((await store.load('talk'))?.messages[0]?.excluded).toBe(undefined);
+});

@@ -16,6 +16,26 @@ test.each([
   { what: 'late replies in another order', given: [one, two, reply('a2', 'q2'), reply('a1', 'q1')], is: 'q1 a1 q2 a2' },
   { what: 'a message without replyTo stays where it is', given: [one, two, assistant('', 'a')], is: 'q1 q2 a' },
   { what: 'the app adds to a turn', given: [one, reply('a1', 'q1'), assistant('', 'a')], is: 'q1 a1 a' },
+  {
+    what: 'the app adds to a late reply',
+    given: [one, reply('a', 'q1'), reply('b', 'q1'), assistant('', 'c')],
+    is: 'q1 (a) b c',
+  },
+  {
+    what: 'a newer reply that names the question counts',
+    given: [one, assistant('', 'a'), reply('b', 'q1')],
+    is: 'q1 (a) b',
+  },
+  {
+    what: 'a late reply that names the question counts',
+    given: [one, assistant('', 'a'), two, reply('a2', 'q2'), reply('b', 'q1')],
+    is: 'q1 (a) b q2 a2',
+  },
+  {
+    what: 'a message of the user is no reply',
+    given: [one, reply('a1', 'q1'), { ...two, replyTo: 'q1' }, reply('a2', 'q2')],
+    is: 'q1 a1 q2 a2',
+  },
   { what: 'a greeting stands before all turns', given: [assistant('', 'a'), one], is: 'a q1' },
   { what: 'a reply whose question is gone comes first', given: [one, reply('a0', 'q0')], is: 'a0 q1' },
   { what: 'of several replies the newest', given: [one, reply('a', 'q1'), reply('b', 'q1')], is: 'q1 (a) b' },

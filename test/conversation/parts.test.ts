@@ -391,3 +391,58 @@ test('short messages that fit the budget are all sent, as by a store that return
   expect([part.start, part.report.dropped]).toEqual([0, []]);
   expect(read).toHaveLength(2);
 });
+
+/** 600 remarks, of which some are others. */
+const remarksWith = (others: Record<number, Partial<ConversationMessage>>) =>
+  Array.from({ length: 600 }, (_, i) => ({ ...remark(i), ...others[i] }));
+
+test.each([
+  { what: 'that names it', names: { replyTo: 'm10' }, at: 101 },
+  { what: 'behind it', names: {}, at: 11 },
+])('the reply $what is neither recalled nor found if its question is excluded', async ({ names, at }) => {
+  const question = { content: 'Which one?', excluded: true };
+  const messages = remarksWith({ 10: question, [at]: { content: 'The pier gets a red lamp.', ...names } });
+  const { open, world } = longTalk({ messages });
+
+  await open().send('Does the pier get a lamp?');
+
+  expect(JSON.stringify(world.prompts)).not.toContain('red lamp');
+  expect(JSON.stringify(await open().search('red lamp'))).not.toContain('red lamp');
+});
+
+test('a reply is neither recalled nor found after a late one has replaced it', async () => {
+  const question = { ...user('Which lamp does the pier get?', 'm10') };
+  const messages = remarksWith({ 10: question, 11: { content: 'The pier gets a red lamp.', replyTo: 'm10' } });
+  const { open, world } = longTalk({ messages });
+
+  await (await open().prepare([question])).finish('The pier gets a blue lamp.');
+  await open().send('Does the pier get a lamp?');
+
+  expect(JSON.stringify(world.prompts)).toContain('blue lamp');
+  expect(JSON.stringify(world.prompts)).not.toContain('red lamp');
+  expect(JSON.stringify(await open().search('red lamp'))).not.toContain('red lamp');
+});
+
+test('an old message is excluded although a search loads meanwhile', async () => {
+  const { world, kept } = longTalk();
+  const talk = world.open({ budget: 400, store: partsOf(kept).store });
+  world.onRequest(({ url }) => (url.includes('/exclude') ? talk.search('weather').then(() => {}) : undefined));
+
+  await talk.exclude('m100');
+
+  expect((await kept.load('talk'))?.messages[100]).toMatchObject({ id: 'm100', excluded: true });
+});
+
+test.each([25, 26, 27])('pages of %i messages begin with one of the user, and are all messages', async (limit) => {
+  const messages = [...remarksWith({}), remark(600)]; // a part of 26 begins with a reply
+  const talk = longTalk({ messages }).open();
+  const pages: (readonly ConversationMessage[])[] = [];
+
+  for (let page = await talk.messages({ limit }); page.length > 0; ) {
+    pages.unshift(page);
+    page = await talk.messages({ limit, before: page[0]?.id });
+  }
+
+  expect(new Set(pages.map(([first]) => first?.role))).toEqual(new Set(['user']));
+  expect(pages.flat().map(({ id }) => id)).toEqual(messages.map(({ id }) => id));
+});

@@ -50,6 +50,21 @@ describe('a prepared turn', () => {
     expect(await failureOf(turn.finish(reply as never))).toMatchObject({ name: 'RequestValidationError', message });
   });
 
+  test.each([
+    [{ stopped: 'yes' }, 'stopped: must be a boolean'],
+    [{ model: 5 }, 'model: must be a string'],
+    [{ finish_reason: {} }, 'finish_reason: must be a string'],
+    [{ usage: 'no' }, 'usage: must be { prompt_tokens'],
+  ])('cannot be finished with %j', async (fields, says) => {
+    const store = memoryStore();
+    const turn = await talkWith(store).talk.prepare('Which lamp?');
+
+    const error = await failureOf(turn.finish({ content: 'Red.', ...fields } as never));
+
+    expect(error).toMatchObject({ name: 'RequestValidationError', message: expect.stringContaining(says) });
+    expect(await textsIn(store)).toEqual(['Which lamp?']);
+  });
+
   test('is stored once, however often it is finished, and another reply is an error', async () => {
     const store = memoryStore();
     const turn = await talkWith(store).talk.prepare('Which lamp?');
@@ -76,6 +91,51 @@ describe('a prepared turn', () => {
     expect(error).toMatchObject({ name: 'ConversationStoreError', turn: { text: 'Red.', messages: [{}, {}] } });
     expect(await textsIn(store)).toEqual(['Which lamp?', 'Red.']);
   });
+
+  test.each([
+    { what: 'was not stored', isStored: false },
+    { what: 'was stored all the same', isStored: true },
+  ])('takes no other reply after an error, when the first one $what', async ({ isStored }) => {
+    const store = memoryStore();
+    let isDown = false;
+    const closed = (): void => {
+      if (isDown) throw new Error('The connection was closed.');
+    };
+    const append: ConversationStore['append'] = (...given) => {
+      if (!isStored) closed();
+      const added = store.append(...given);
+      closed();
+      return added;
+    };
+    const load: ConversationStore['load'] = (...given) => {
+      closed();
+      return store.load(...given);
+    };
+    const turn = await talkWith({ ...store, append, load }).talk.prepare('Which lamp?');
+
+    isDown = true;
+    expect(await failureOf(turn.finish('Red.'))).toMatchObject({ name: 'ConversationStoreError' });
+    isDown = false;
+
+    expect(await failureOf(turn.finish('Blue.'))).toMatchObject({ name: 'RequestValidationError' });
+    expect(await turn.finish('Red.')).toMatchObject({ text: 'Red.' });
+    expect(await textsIn(store)).toEqual(['Which lamp?', 'Red.']);
+  });
+
+  test.each([{}, { edit: 'q' }])(
+    'with %j, that was stopped before its first word, changes nothing',
+    async (options) => {
+      const stopped = { ...assistant('Re', 'a'), replyTo: 'q', stopped: true };
+      const store = memoryStore({ talk: [question, stopped] });
+      const before = await store.load('talk');
+      const turn = await talkWith(store).talk.prepare([question], options);
+
+      const { messages } = await turn.finish({ content: '', stopped: true });
+
+      expect(await store.load('talk')).toEqual(before);
+      expect(messages).toEqual([]);
+    },
+  );
 
   test('replaces the reply of a stored question, unless another message follows it', async () => {
     const store = memoryStore({ talk: [question, assistant('Old.')] });
@@ -161,6 +221,7 @@ describe('a prepared turn', () => {
   test.each([
     [{ newest: 'x' }, 'ConversationConflictError', 'is not the one that newest names'],
     [{ edit: 'x' }, 'RequestValidationError', 'messageId: must be the id of a message'],
+    [{ edit: 'q', history: [] }, 'RequestValidationError', 'options.edit: takes a text'],
     [{ history: [{ role: 'system', content: 'x' }] }, 'RequestValidationError', 'history[0].role'],
     [{ history: {} as never }, 'RequestValidationError', 'options.history: must be an array'],
     [{ max_tokens: -1 }, 'RequestValidationError', 'options.max_tokens: must be a whole number'],
@@ -172,6 +233,16 @@ describe('a prepared turn', () => {
 
     expect(error).toMatchObject({ name, message: expect.stringContaining(says) });
     expect(await textsIn(store)).toEqual([]);
+  });
+
+  test.each([
+    { what: 'two messages', input: [user('One?'), user('Two?')] },
+    { what: 'a reply', input: [assistant('Red.')] },
+  ])('edits by one message of the user, not by $what', async ({ input }) => {
+    const error = await failureOf(talkWith(memoryStore({ talk: [question] })).talk.prepare(input, { edit: 'q' }));
+
+    const message = expect.stringContaining('options.edit: takes a text as the input');
+    expect(error).toMatchObject({ name: 'RequestValidationError', message });
   });
 
   test('that does not fit is not stored', async () => {

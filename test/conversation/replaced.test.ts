@@ -230,6 +230,17 @@ describe('what an app stores', () => {
     expect(prompts).toEqual([]);
   });
 
+  test.each(['', ' ', '\0', 42, [user('Hi?')]])('edits to no text %j: nothing is sent or stored', async (text) => {
+    const { conversation, prompts, store } = alone(smallTalk(2));
+    const before = await store.load('talk');
+
+    const error = await failureOf(conversation.edit('m0', text as never).final());
+
+    expect(error).toMatchObject({ name: 'RequestValidationError' });
+    expect(prompts).toEqual([]);
+    expect(await store.load('talk')).toEqual(before);
+  });
+
   test('a question is dated when its turn begins, and before its reply', async () => {
     faked('clock', new Date('2026-05-03T09:00:00Z'));
     const world = chatWorld();

@@ -154,13 +154,24 @@ export class Session {
     const load = async ({ words = [], ids = [], positions = [] }: Partial<WantedMessages>): Promise<void> => {
       const missing = positions.filter((position) => messages[position] === undefined);
       if (words.length + ids.length + missing.length === 0) return;
-      const added = await read({ words, ids, positions: missing });
-      const questions = added.flatMap((position) => messages[position]?.replyTo ?? []).filter((id) => !known.has(id));
-      if (questions.length > 0) await read({ ids: [...new Set(questions)] });
+      const added = new Set<number>();
+      for (let given = await read({ words, ids, positions: missing }); given.length > 0; ) {
+        given = given.filter((position) => !added.has(position));
+        for (const position of given) added.add(position);
+        // The questions of replies: that of `replyTo`, or the message of the user before.
+        const replies = given.flatMap((at) => (messages[at]?.role === 'assistant' ? { at, ...messages[at] } : []));
+        const named = replies.flatMap(({ replyTo }) => (known.has(replyTo) ? [] : (replyTo ?? [])));
+        const before = replies.flatMap(({ at, replyTo }) => (replyTo === undefined && at > 0 ? at - 1 : []));
+        const wanted = { ids: [...new Set(named)], positions: before.filter((at) => messages[at] === undefined) };
+        given = wanted.ids.length + wanted.positions.length > 0 ? await read(wanted) : [];
+      }
       for (const position of added) {
         const message = messages[position];
-        if (message?.replyTo !== undefined && known.get(message.replyTo)?.excluded)
-          messages[position] = { ...message, excluded: true };
+        if (message?.role !== 'assistant') continue;
+        let at = position;
+        while (messages[at]?.role === 'assistant') at -= 1;
+        const question = message.replyTo === undefined ? messages[at] : known.get(message.replyTo);
+        if (question?.excluded) messages[position] = { ...message, excluded: true };
       }
     };
     return { messages, load };

@@ -101,7 +101,11 @@ export class Turns {
 
   /** Resolves when no turn runs, and no background work. */
   async idle(): Promise<void> {
-    while (this.#running.size > 0) await Promise.allSettled([...this.#running].map((reply) => reply.readOn()));
+    while (this.#running.size > 0) {
+      const running = [...this.#running];
+      await Promise.all(running.map((reply) => reply.readOn()));
+      for (const reply of running) this.#running.delete(reply); // also one whose input was refused
+    }
     await this.background.idle();
   }
 
