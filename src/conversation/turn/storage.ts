@@ -89,7 +89,7 @@ export class TurnStorage {
     }
   }
 
-  /** Adds messages that belong to no turn of ours. @throws {ConversationConflictError} */
+  /** Adds messages outside a turn, such as a greeting. @throws {ConversationConflictError} */
   async add(messages: readonly StoredMessage[], timeouts: TurnTimeouts): Promise<readonly StoredMessage[]> {
     const ids = messages.flatMap(({ id, replyTo = id }) => [id, replyTo]);
     for (let beginnings = BEGINNINGS; ; beginnings -= 1) {
