@@ -1,11 +1,11 @@
 import { createRequire } from 'node:module';
-import type Nlp from 'compromise/one';
 import { runSync, type Sliced } from '../base/slices.js';
 import { Memo } from './memo.js';
-import { parts, wholeCharacters } from './parts.js';
+import { wholeCharacters } from './parts.js';
+import { sentencesOf } from './sentences.js';
 import { contentTerms } from './terms.js';
 
-/** Token counts and sentence boundaries. The libraries behind it are loaded on first use. */
+/** Token counts and sentence boundaries. The tokenizer is loaded on first use. */
 export interface Language {
   /** The exact token count in the o200k encoding. Special tokens count as plain text. */
   countTokens(text: string): number;
@@ -31,7 +31,7 @@ export interface TokenPieces {
 /** Tokens added to each message for its role and delimiters. */
 export const TOKENS_PER_MESSAGE = 4;
 
-/** Loads the tokenizer and the sentence splitter once, and caches their results. One per emulator. */
+/** Loads the tokenizer once, and caches their results. One per emulator. */
 export class LanguageLoader {
   #language: Language | undefined;
 
@@ -45,7 +45,6 @@ function loadLanguage(): Language {
   // On demand, because it takes longer than all the rest; at once, because fake timers do not wait for a file.
   const require = createRequire(import.meta.url);
   const encoding = require('gpt-tokenizer/encoding/o200k_base') as typeof import('gpt-tokenizer/encoding/o200k_base');
-  const nlp = require('compromise/one') as typeof Nlp;
   const asText = { disallowedSpecial: new Set<string>() };
   // The tokenizer caches 100,000 words. Once that cache is full, each new word takes a hundred times as long.
   let sinceCleared = 0;
@@ -66,10 +65,6 @@ function loadLanguage(): Language {
     }
     return sum;
   }
-  // compromise publishes its inner methods untyped. The splitter takes a text and the `world`.
-  const { one } = nlp.methods() as { one: { tokenize: { splitSentences(text: string, world: object): string[] } } };
-  const world = nlp.world();
-  const split = (text: string): string[] => rejoinCode(one.tokenize.splitSentences(text, world));
   const counts = new Memo<number>();
   const splits = new Memo<readonly string[]>();
   const pieces = new Memo<readonly string[]>();
@@ -85,10 +80,7 @@ function loadLanguage(): Language {
       const count = Math.min(all.length, limit);
       return { pieces: all.slice(0, count), count, cut: count < all.length };
     },
-    sentences: (text) =>
-      splits.get(text, () =>
-        [...parts(text, LONGEST_SPLIT)].flatMap((part) => split(part.replace(ENDLESS_MARKS, '$1'))),
-      ),
+    sentences: (text) => splits.get(text, () => sentencesOf(text)),
     terms: (sentence) => terms.get(sentence, () => contentTerms(sentence)),
   };
 }
@@ -140,11 +132,6 @@ const CHUNK = 8192;
 const LONGEST_RUN = 256;
 const RUNS = /[\p{L}\p{M}]+|\s+|[^\s\p{L}\p{M}\p{N}]+/gu;
 
-/** In characters. The splitter needs quadratic time for some texts. */
-const LONGEST_SPLIT = 4000;
-/** The splitter tries each mark in a run as the end of a sentence, so longer runs are cut to 64 marks. */
-const ENDLESS_MARKS = /((?:[.!?]){64})[.!?]+/g;
-
 /**
  * One piece per token. A token may end inside a character, and the decoder keeps such bytes for its next call. All
  * users of the tokenizer share that decoder, so every token passes through it in order, synchronously, and no bytes
@@ -152,18 +139,4 @@ const ENDLESS_MARKS = /((?:[.!?]){64})[.!?]+/g;
  */
 function tokenTexts(tokens: readonly number[], decode: (tokens: number[]) => string): string[] {
   return tokens.map((token) => decode([token]));
-}
-
-/** A full stop inside back-ticks does not end a sentence. */
-function rejoinCode(sentences: string[]): string[] {
-  const joined: string[] = [];
-  let open = '';
-  for (const sentence of sentences) {
-    open += sentence;
-    if (open.split('`').length % 2 === 0 && open.length < 2000) continue;
-    if (open.trim() !== '') joined.push(open.trim());
-    open = '';
-  }
-  if (open.trim() !== '') joined.push(open.trim());
-  return joined;
 }
