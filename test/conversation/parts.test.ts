@@ -423,6 +423,18 @@ test('a reply is neither recalled nor found after a late one has replaced it', a
   expect(JSON.stringify(await open().search('red lamp'))).not.toContain('red lamp');
 });
 
+test.each([
+  ['a late reply', { 10: { excluded: true }, 599: { content: 'The pier gets a red lamp.', replyTo: 'm10' } }],
+  ['the first reply of a part', { 574: { excluded: true }, 575: { content: 'The pier gets a red lamp.' } }],
+])('%s is excluded with its question, which is older than the part', async (_, changed) => {
+  const talk = longTalk({ messages: [...remarksWith(changed), remark(600)] });
+
+  await talk.open().send('Does the pier get a lamp?');
+
+  expect(JSON.stringify(talk.world.prompts)).not.toContain('red lamp');
+  expect(JSON.stringify(await talk.open().search('red lamp'))).not.toContain('red lamp');
+});
+
 test('an old message is excluded although a search loads meanwhile', async () => {
   const { world, kept } = longTalk();
   const talk = world.open({ budget: 400, store: partsOf(kept).store });

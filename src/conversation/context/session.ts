@@ -76,8 +76,8 @@ export class Session {
   }
 
   /**
-   * Loads the newest messages, if the store can return a part: as many as a prompt may contain. All, if one with these ids is older,
-   * so that what the turn knows of it and of what follows it is complete.
+   * Loads the newest turns, if the store can return a part: as many as a prompt may contain. All messages, if one with these ids is
+   * older, so that what the turn knows of it and of what follows it is complete.
    */
   async loadNewest(timeouts: TurnTimeouts, ids: readonly (string | undefined)[] = []): Promise<Seen> {
     const known = ids.filter((id) => id !== undefined);
@@ -93,18 +93,35 @@ export class Session {
       // Those that follow each other, up to the newest.
       let start = rows.length;
       while (start > 0 && positionOf(start - 1) === count - rows.length + start - 1) start -= 1;
+      // From a question on: of a reply whose question is older, it is not known whether that is excluded.
+      const first =
+        start === 0 && count === rows.length ? 0 : rows.findIndex(({ role }, at) => at >= start && role === 'user');
+      start = Math.max(start, first);
       const older = count - rows.length + start;
       const isKnown = ({ id }: { id?: unknown }): boolean => known.includes(String(id));
       // What the first one follows is not known either.
       if (older > 0 && rows.slice(0, start + 1).some(isKnown)) return this.load(timeouts);
       const messages = await this.#store.messagesFrom(rows.slice(start));
       const hasAll = older === 0 || messages.length <= before; // or all that the store returns
-      if (hasAll || messageTokens(messages, this.counter.count) >= this.budget) {
+      if (hasAll || (first >= 0 && messageTokens(messages, this.counter.count) >= this.budget)) {
         this.#adopt(loaded);
-        return this.#see(messages, older, loaded);
+        return this.#see(await this.#withExcluded(messages, timeouts), older, loaded);
       }
       before = messages.length;
     }
+  }
+
+  /** Late replies to older questions, excluded with these. */
+  async #withExcluded(
+    messages: readonly ConversationMessage[],
+    timeouts: TurnTimeouts,
+  ): Promise<readonly ConversationMessage[]> {
+    const known = new Set(messages.map(({ id }) => id));
+    const ids = [...new Set(messages.flatMap(({ replyTo }) => (known.has(replyTo) ? [] : (replyTo ?? []))))];
+    if (ids.length === 0) return messages;
+    const { messages: rows } = await this.#store.load(this.id, timeouts, { ids });
+    const excluded = new Set((await this.#store.messagesFrom(rows)).flatMap((one) => (one.excluded ? one.id : [])));
+    return messages.map((one) => (excluded.has(one.replyTo) ? { ...one, excluded: true } : one));
   }
 
   #see(messages: readonly ConversationMessage[], older: number, { edits }: { edits: number }): Seen {
