@@ -155,9 +155,10 @@ for (const characters of everyCharacter()) {
   await eachCharacter(characters);
 }
 await check('a conversation of hostile texts', hostileTexts, meeting, 4 * runs);
-// A credential of one sign, and texts that are full of its beginning: chance seldom brings these two together.
+// A credential of one sign, and texts that are full of its beginning; lines and words without letters: chance seldom brings these together.
 const oneSign = 'x'.repeat(100_000);
-await check('an emulator that is sent hostile texts', hostileTexts, recorded, 2 * runs, [[[oneSign, `${oneSign}y`]]]);
+const examples: [string[]][] = [[[oneSign, `${oneSign}y`]], [['\n, \u0e31'.repeat(25_000), '⣼\u20e4'.repeat(50_000)]]];
+await check('an emulator that is sent hostile texts', hostileTexts, recorded, 2 * runs, examples);
 for (const [name, { text }] of Object.entries(TEXT_ROWS))
   await check(
     name,

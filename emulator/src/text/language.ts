@@ -130,7 +130,7 @@ function* shortRuns(text: string): Generator<string> {
 const CHARACTERS_REMEMBERED = 200_000;
 const CHUNK = 8192;
 const LONGEST_RUN = 256;
-const RUNS = /[\p{L}\p{M}]+|\s+|[^\s\p{L}\p{M}\p{N}]+/gu;
+const RUNS = /[\p{L}\p{M}]+|\s+|[^\s\p{L}\p{N}]+/gu; // a mark may stand in both
 
 /**
  * One piece per token. A token may end inside a character, and the decoder keeps such bytes for its next call. All
