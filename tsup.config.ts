@@ -9,6 +9,7 @@ const ENTRIES = {
   'ai-sdk': 'src/ai-sdk/index.ts',
   otel: 'src/otel/index.ts',
   redis: 'src/redis/index.ts',
+  stores: 'src/stores/index.ts',
 };
 
 const BOTH: Options = {

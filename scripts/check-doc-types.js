@@ -50,6 +50,7 @@ function preambleOf(code) {
     'context-gateway/ai-sdk': ['createAiSdkProvider', 'contextMiddleware'],
     'context-gateway/otel': ['observe'],
     'context-gateway/redis': ['redisLimiter'],
+    'context-gateway/stores': ['postgresStore', 'sqliteStore'],
     ai: ['generateText', 'wrapLanguageModel'],
     redis: ['createClient'],
   };

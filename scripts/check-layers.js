@@ -12,7 +12,7 @@ import { dirname, join, relative } from 'node:path';
 const LAYERS = {
   src: [
     ['browser.ts', 'cli/'],
-    ['ai-sdk/', 'otel/', 'redis/'],
+    ['ai-sdk/', 'otel/', 'redis/', 'stores/'],
     ['conversation/'],
     ['index.ts', 'schemas.ts'],
     ['context/', 'gateway/'],
@@ -42,7 +42,7 @@ const LAYERS = {
 /** The rooms of `src/conversation`, from top to bottom. */
 const ROOMS = ['index.ts', 'turn/', 'context/', 'prompt/', 'search/'].map((room) => `conversation/${room}`);
 /** Entries. They import what users can import, and the ground floor. */
-const ON_THE_DOOR = ['ai-sdk/', 'conversation/', 'otel/', 'redis/'];
+const ON_THE_DOOR = ['ai-sdk/', 'conversation/', 'otel/', 'redis/', 'stores/'];
 const DOORS = ['index.ts', 'conversation/index.ts'];
 const GROUND_FLOOR = ['base/', 'validation/', 'rate-limit/'];
 /** Packages that only these files and folders may import. */
@@ -54,7 +54,7 @@ const RESERVED = {
   '@modelcontextprotocol/sdk': ['cli/mcp-server.ts'],
 };
 /** Folders that import no package. */
-const WITHOUT_PACKAGES = ['redis/', 'base/', 'errors/'];
+const WITHOUT_PACKAGES = ['redis/', 'stores/', 'base/', 'errors/'];
 const NO_STATE = [/^(?:export )?let \w+/m, [], 'no module variables; state has one owner'];
 /** What only these files of `src` may do, and how it is done elsewhere. */
 const ONLY_HERE = [

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import ts from 'typescript';
 
 /** Folders of `src` that are not the core: the entries, and the command. */
-const BESIDE_CORE = ['conversation', 'redis', 'otel', 'ai-sdk', 'cli'];
+const BESIDE_CORE = ['conversation', 'redis', 'stores', 'otel', 'ai-sdk', 'cli'];
 
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))

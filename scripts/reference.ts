@@ -64,10 +64,10 @@ const PAGES: readonly Page[] = [
   },
   {
     file: 'entries',
-    title: 'The AI SDK, OpenTelemetry and Redis',
-    text: 'The functions of `context-gateway/ai-sdk`, `context-gateway/otel` and `context-gateway/redis`.',
+    title: 'The AI SDK, OpenTelemetry, Redis and databases',
+    text: 'The functions of `context-gateway/ai-sdk`, `context-gateway/otel`, `context-gateway/redis` and `context-gateway/stores`.',
     classes: [],
-    functionsOf: ['ai-sdk', 'otel', 'redis'],
+    functionsOf: ['ai-sdk', 'otel', 'redis', 'stores'],
   },
 ];
 /** A method, and the page that has it. */
@@ -101,8 +101,8 @@ const TYPE_PAGES: readonly TypePage[] = [
   { file: 'types-conversation', title: 'Types of conversations', folders: ['conversation'] },
   {
     file: 'types-entries',
-    title: 'Types of the AI SDK, OpenTelemetry and Redis',
-    folders: ['ai-sdk', 'otel', 'redis'],
+    title: 'Types of the AI SDK, OpenTelemetry, Redis and databases',
+    folders: ['ai-sdk', 'otel', 'redis', 'stores'],
   },
   CLIENT_TYPES,
 ];

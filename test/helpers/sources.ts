@@ -7,6 +7,7 @@ export const SOURCES: Readonly<Record<string, string>> = {
   'context-gateway/otel': 'src/otel/index.ts',
   'context-gateway/conversation/testing': 'src/conversation/testing.ts',
   'context-gateway/redis': 'src/redis/index.ts',
+  'context-gateway/stores': 'src/stores/index.ts',
   'context-gateway-emulator': 'emulator/src/index.ts',
   'context-gateway-emulator/vitest': 'emulator/src/testing/vitest.ts',
   'context-gateway-emulator/node-test': 'emulator/src/testing/node-test.ts',
