@@ -301,3 +301,17 @@ export { redisLimiter as redis_redisLimiter } from 'context-gateway/redis';
 export const values_redis: Record<keyof typeof import('context-gateway/redis'), 0> = {
   redisLimiter: 0,
 };
+export { type PostgresClient as stores_PostgresClient } from 'context-gateway/stores';
+export { type PostgresDatabase as stores_PostgresDatabase } from 'context-gateway/stores';
+export { type PostgresPool as stores_PostgresPool } from 'context-gateway/stores';
+export { type PostgresQueries as stores_PostgresQueries } from 'context-gateway/stores';
+export { type SqlStore as stores_SqlStore } from 'context-gateway/stores';
+export { type SqlStoreOptions as stores_SqlStoreOptions } from 'context-gateway/stores';
+export { type SqliteDatabase as stores_SqliteDatabase } from 'context-gateway/stores';
+export { type SqliteStatement as stores_SqliteStatement } from 'context-gateway/stores';
+export { postgresStore as stores_postgresStore } from 'context-gateway/stores';
+export { sqliteStore as stores_sqliteStore } from 'context-gateway/stores';
+export const values_stores: Record<keyof typeof import('context-gateway/stores'), 0> = {
+  postgresStore: 0,
+  sqliteStore: 0,
+};

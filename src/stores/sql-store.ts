@@ -31,7 +31,7 @@ export interface SqlStore extends Required<ConversationStore> {
 }
 
 /** What a query is given. Lists only in PostgreSQL. */
-export type Value = string | number | null | readonly (string | number | boolean)[];
+type Value = string | number | null | readonly (string | number | boolean)[];
 /** A query, and its values. */
 export type Query = readonly [sql: string, ...values: Value[]];
 export type Row = Readonly<Record<string, unknown>>;
@@ -47,7 +47,7 @@ export interface Engine {
 }
 
 /** A message as it is added. */
-export interface NewRow {
+interface NewRow {
   position: number;
   id: string;
   message: string;
