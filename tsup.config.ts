@@ -5,7 +5,7 @@ const ENTRIES = {
   index: 'src/index.ts',
   schemas: 'src/schemas.ts',
   conversation: 'src/conversation/index.ts',
-  'conversation/testing': 'src/conversation/testing.ts',
+  'conversation/testing': 'src/conversation/testing/index.ts',
   'ai-sdk': 'src/ai-sdk/index.ts',
   otel: 'src/otel/index.ts',
   redis: 'src/redis/index.ts',

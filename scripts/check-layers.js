@@ -40,7 +40,7 @@ const LAYERS = {
   ],
 };
 /** The rooms of `src/conversation`, from top to bottom. */
-const ROOMS = ['index.ts', 'turn/', 'context/', 'prompt/', 'search/'].map((room) => `conversation/${room}`);
+const ROOMS = ['testing/', 'index.ts', 'turn/', 'context/', 'prompt/', 'search/'].map((room) => `conversation/${room}`);
 /** Entries. They import what users can import, and the ground floor. */
 const ON_THE_DOOR = ['ai-sdk/', 'conversation/', 'otel/', 'redis/', 'stores/'];
 const DOORS = ['index.ts', 'conversation/index.ts'];

@@ -52,12 +52,8 @@ describe('sentences', () => {
       '日本語です。',
       '次の文。',
     ]);
-    expect(language.sentences('By Mr. J. Poe e.g. at 5! 1. Lamps\n2. Doors etc. are red.\n- "Why?" he said.')).toEqual([
-      'By Mr. J. Poe e.g. at 5!',
-      '1. Lamps',
-      '2. Doors etc. are red.',
-      '- "Why?"',
-      'he said.',
-    ]);
+    expect(
+      language.sentences('By Mr. J. Poe e.g. at 5! 1. Lamps\n2. Doors etc. are red.\n- "Why?" he said. (at once)'),
+    ).toEqual(['By Mr. J. Poe e.g. at 5!', '1. Lamps', '2. Doors etc. are red.', '- "Why?"', 'he said.', '(at once)']);
   });
 });

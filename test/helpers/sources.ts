@@ -5,7 +5,7 @@ export const SOURCES: Readonly<Record<string, string>> = {
   'context-gateway/conversation': 'src/conversation/index.ts',
   'context-gateway/ai-sdk': 'src/ai-sdk/index.ts',
   'context-gateway/otel': 'src/otel/index.ts',
-  'context-gateway/conversation/testing': 'src/conversation/testing.ts',
+  'context-gateway/conversation/testing': 'src/conversation/testing/index.ts',
   'context-gateway/redis': 'src/redis/index.ts',
   'context-gateway/stores': 'src/stores/index.ts',
   'context-gateway-emulator': 'emulator/src/index.ts',

@@ -5,12 +5,13 @@ export function sentencesOf(text: string): string[] {
   const sentences: string[] = [];
   let open = '';
   for (const part of parts(text, LONGEST)) {
-    for (const { segment } of SEGMENTER.segment(part)) {
-      open += segment;
-      if (goesOn(open)) continue;
-      if (open.trim() !== '') sentences.push(open.trim());
-      open = '';
-    }
+    for (const { segment } of SEGMENTER.segment(part))
+      for (const piece of segment.split(BEFORE_BRACKET)) {
+        open += piece;
+        if (goesOn(open)) continue;
+        if (open.trim() !== '') sentences.push(open.trim());
+        open = '';
+      }
   }
   if (open.trim() !== '') sentences.push(open.trim());
   return sentences;
@@ -26,6 +27,8 @@ function goesOn(text: string): boolean {
 const SEGMENTER = new Intl.Segmenter('en', { granularity: 'sentence' });
 /** In characters. The segmenter needs quadratic time for a long text. */
 const LONGEST = 4000;
+/** Which the segmenter takes for the middle of a sentence, if a small letter follows. */
+const BEFORE_BRACKET = /(?<=[.!?] )(?=[([])/;
 /** Before a name or a number, and an initial. */
 const ABBREVIATION =
   /(?:^|[\s("'])(?:Mr|Mrs|Ms|Dr|Prof|Sr|Jr|St|Mt|Gen|Rev|Capt|Fig|vs|etc|approx|dept|est|incl|max|min|Art|Abs|Nr|e\.g|i\.e|cf|z\.B|d\.h|u\.a|ca|bzw|[A-Z])\.[ \t]*$/;
