@@ -4,9 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ConversationStore, memoryStore } from 'context-gateway/conversation';
+import { sqliteStore } from 'context-gateway/stores';
 import Database from 'libsql';
 import { expect, onTestFinished, test } from 'vitest';
-import { sqliteStore } from '../../examples/apps/support-chat/sqlite-store.js';
 import { AT_LENGTH, atLength } from '../helpers/endurance.js';
 import { lostBetween, playTab, randomFrom, type TabReport } from './tabs.js';
 
