@@ -28,7 +28,7 @@ export function appChecks(file, folder, { env }) {
       },
     ],
     ...SERVERS.map((name) => [
-      `the guide's server with ${name}: a turn, and one that its visitor leaves`,
+      `the guide's server with ${name}: a turn, one that its visitor leaves, and SIGTERM`,
       () => checkServer(project, name, env),
     ]),
   ];
@@ -54,10 +54,12 @@ async function checkServer(project, name, env) {
     left.abort();
     const again = await read(await ask(port, { ...asked, question: 'Where do we keep the manifests?' }, child));
     if (!again.includes('Oslo') || printed !== '') throw new Error(`after a visitor left: ${again}${printed}`);
+    child.kill('SIGTERM');
+    const [code] = await once(child, 'exit');
+    if (code !== 0) throw new Error(`after SIGTERM, the server ended with ${code}: ${printed}`);
     return '';
   } finally {
-    child.kill();
-    await once(child, 'exit');
+    child.kill('SIGKILL');
   }
 }
 

@@ -128,8 +128,6 @@ describe('the documentation', () => {
   test.each([
     ['chat-page', 'use-chat', 11],
     ['memory', 'memory', 3],
-    ['stores', 'support-chat', 1],
-    ['stores', 'support-chat', 1],
   ])('has the code of the app of the page %s', (page, app, count) => {
     const guide = readFileSync(`docs/guides/${page}.md`, 'utf8');
     const files = [...guide.matchAll(/^```tsx?\n\/\/ (.*)\n([\s\S]*?)^```$/gm)]

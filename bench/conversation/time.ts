@@ -2,8 +2,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayClient } from 'context-gateway';
 import { type ConversationStore, createConversation, type StoredMessage } from 'context-gateway/conversation';
+import { sqliteStore } from 'context-gateway/stores';
 import Database from 'libsql';
-import { sqliteStore } from '../../examples/apps/support-chat/sqlite-store.js';
 
 const LENGTHS = [100, 1000, 10_000, 100_000];
 
@@ -57,6 +57,7 @@ export async function measureTime(): Promise<void> {
 /** A store in a database with so many messages. */
 async function storeOf(length: number): Promise<ConversationStore> {
   const store = sqliteStore(new Database(':memory:'));
+  await store.migrate();
   const messages = Array.from({ length }, (_, i) => messageAt(i));
   await store.append('talk', messages, { edits: 0 });
   return store;

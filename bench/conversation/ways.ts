@@ -1,7 +1,7 @@
 import { type ChatMessage, GatewayClient } from 'context-gateway';
-import { type ConversationStore, createConversation, type StoredMessage } from 'context-gateway/conversation';
+import { createConversation, type StoredMessage } from 'context-gateway/conversation';
+import { type SqlStore, sqliteStore } from 'context-gateway/stores';
 import Database from 'libsql';
-import { sqliteStore } from '../../examples/apps/support-chat/sqlite-store.js';
 import { linesOf, renderLines } from '../../src/conversation/prompt/render.js';
 import { TokenCounter } from '../../src/conversation/prompt/tokens.js';
 import { Bm25 } from './bm25.js';
@@ -57,16 +57,17 @@ function onFirstTurn(talk: Talk, question: string, budget: number): ChatMessage[
   return ours(talk, question, budget, { count: new TokenCounter().count });
 }
 
-const stores = new Map<readonly Message[], ConversationStore>();
+const stores = new Map<readonly Message[], SqlStore>();
 
 /** With a store that returns parts of the conversation. */
 async function inParts({ messages }: Talk, question: string, budget: number): Promise<ChatMessage[]> {
   const store = stores.get(messages) ?? sqliteStore(new Database(':memory:'));
   if (!stores.has(messages)) {
     stores.set(messages, store);
+    await store.migrate();
     // The cast is true for the store, which does not read the times that these messages may lack.
     const rows = messages.map((message, at) => ({ ...message, id: `m${at}` }) as StoredMessage);
-    await store.append?.('talk', rows, { edits: 0 });
+    await store.append('talk', rows, { edits: 0 });
   }
   const conversation = createConversation({
     ...{ gateway, model: 'm', conversationId: 'talk', instructions: INSTRUCTIONS, budget },

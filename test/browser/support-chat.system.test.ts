@@ -15,6 +15,7 @@ import {
   type StoredConversation,
   type TurnEvent,
 } from 'context-gateway/conversation';
+import { sqliteStore } from 'context-gateway/stores';
 import { createEmulator, emulatorStore } from 'context-gateway-emulator';
 import Database from 'libsql';
 import type { Browser, Page } from 'puppeteer-core';
@@ -22,7 +23,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFin
 import { buildPage } from '../../examples/apps/build-page.js';
 import { chatServer } from '../../examples/apps/support-chat/node-server.js';
 import { supportChat } from '../../examples/apps/support-chat/server.js';
-import { sqliteStore } from '../../examples/apps/support-chat/sqlite-store.js';
 import { AT_LENGTH } from '../helpers/endurance.js';
 import { hasChromium, launchChromium } from './launch.js';
 
@@ -45,9 +45,10 @@ async function listen(server: Server): Promise<string> {
 }
 
 /** Starts the app. With a database it is stored there; otherwise in the emulator, which then can compact. */
-function start(database?: string, slow = 0): Promise<string> {
+async function start(database?: string, slow = 0): Promise<string> {
   const stored = database === undefined ? { store: emulatorStore(emulator), context, compaction: true } : {};
   const store = database === undefined ? undefined : sqliteStore(new Database(join(folder, database)));
+  await store?.migrate();
   const append = store?.append;
   if (store && append && slow > 0) store.append = async (...turn) => delay(slow).then(() => append(...turn));
   const app = supportChat({ gateway, contextWindow: 1_000, ...stored, ...(store && { store }) } as never);
@@ -418,7 +419,8 @@ test.runIf(AT_LENGTH)(
     const kept: ConversationMessage[] = page.messages;
     const [found] = await ask(second.address, 'For how much are parcels to Oslo insured?');
     second.child.kill('SIGKILL'); // between two turns
-    const { messages } = sqliteStore(new Database(join(folder, 'killed.db'))).load('first') as StoredConversation;
+    const store = sqliteStore(new Database(join(folder, 'killed.db')));
+    const { messages } = (await store.load('first')) as StoredConversation;
 
     expect(kept.map(({ role, stopped }) => [role, stopped])).toEqual(
       Array.from({ length: 19 }, (_, n) => [n % 2 ? 'assistant' : 'user', undefined]),

@@ -1,4 +1,4 @@
-/** A support chat: streams, stops, resumes, regenerates and edits. Messages are in SQLite. Run: npm run example support-chat */
+/** A support chat: streams, stops, resumes, regenerates and edits. Messages are in SQLite or PostgreSQL. Run: npm run example support-chat */
 import { fileURLToPath } from 'node:url';
 import { serve } from '@hono/node-server';
 import { GatewayClient, toErrorResponse } from 'context-gateway';
@@ -13,11 +13,12 @@ import {
   type TurnOptions,
   toResponse,
 } from 'context-gateway/conversation';
+import { postgresStore, sqliteStore } from 'context-gateway/stores';
 import { Hono } from 'hono';
 import Database from 'libsql';
+import pg from 'pg';
 import * as z from 'zod';
 import { buildPage } from '../build-page.js';
-import { sqliteStore } from './sqlite-store.js';
 
 const INSTRUCTIONS = 'You are the support of a shipping company. Answer briefly.';
 /** What the page may send. `newest` is the newest message that it shows. */
@@ -120,8 +121,12 @@ export function supportChat(options: Options): Hono {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const db = new Database(process.env.DATABASE ?? ':memory:');
-  const app = supportChat({ gateway: new GatewayClient(), store: sqliteStore(db), contextWindow: 4_000 });
+  const database = process.env.DATABASE ?? ':memory:'; // a file, or postgres://…
+  const store = database.startsWith('postgres')
+    ? postgresStore(new pg.Pool({ connectionString: database }))
+    : sqliteStore(new Database(database));
+  await store.migrate();
+  const app = supportChat({ gateway: new GatewayClient(), store, contextWindow: 4_000 });
   const page = await buildPage('support-chat');
   app.get('*', ({ req }) => page(req.path));
   const port = Number(process.env.PORT ?? 0);
