@@ -1,61 +1,16 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createConversation, type StoredMessage } from 'context-gateway/conversation';
 import { testStore } from 'context-gateway/conversation/testing';
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Database, postgresStore, TABLES } from '../../examples/apps/support-chat/postgres-store.js';
-import { freePort } from '../../scripts/free-port.js';
+import { POSTGRES, type PostgresServer, startPostgres } from '../stores/postgres-server.js';
 import { chatWorld } from './world.js';
 
-/** Debian's programs are in a folder for each version. */
-const DEBIAN = '/usr/lib/postgresql';
-const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).sort() : [];
-const bin = versions.length > 0 ? join(DEBIAN, versions.at(-1) ?? '', 'bin') : undefined;
-
 test('a missing postgres is reported', () => {
-  if (bin === undefined) console.warn('SKIPPED: PostgreSQL is not installed here. Its store is tested with PGlite.');
-  expect(process.env.REQUIRE_POSTGRES ? bin : 'not required').toBeDefined();
+  if (POSTGRES === undefined)
+    console.warn('SKIPPED: PostgreSQL is not installed here. Its store is tested with PGlite.');
+  expect(process.env.REQUIRE_POSTGRES ? POSTGRES : 'not required').toBeDefined();
 });
-
-/** A server on a free local port, whose data is gone at the end. It does not run as root. */
-async function startServer(programs: string): Promise<{ pool: pg.Pool; stop(): Promise<void> }> {
-  const folder = mkdtempSync(join(tmpdir(), 'postgres-'));
-  const user = process.getuid?.() === 0 ? { uid: statSync('/var/lib/postgresql').uid } : {};
-  if (user.uid !== undefined) chownSync(folder, user.uid, -1);
-  const data = join(folder, 'data');
-  execFileSync(join(programs, 'initdb'), ['-D', data, '-U', 'app', '--auth=trust', '-E', 'UTF8'], {
-    ...user,
-    cwd: folder,
-  });
-  const port = await freePort();
-  const options = ['-D', data, '-p', String(port), '-k', folder, '-c', 'fsync=off'];
-  const server = spawn(join(programs, 'postgres'), options, { ...user, cwd: folder, stdio: 'ignore' });
-  process.once('exit', () => server.kill('SIGKILL'));
-  const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'app', database: 'postgres' });
-  for (let tries = 0; ; tries += 1) {
-    const error = await pool.query('SELECT 1').then(
-      () => undefined,
-      (reason: unknown) => reason,
-    );
-    if (error === undefined) break;
-    if (tries > 500 || server.exitCode !== null) throw error;
-    await sleep(20);
-  }
-  return {
-    pool,
-    stop: async () => {
-      await pool.end();
-      server.kill('SIGTERM'); // waits for the connections, which `end` does not
-      await once(server, 'exit');
-      rmSync(folder, { recursive: true });
-    },
-  };
-}
 
 /** A pool as the store wants it: a transaction has one of its connections. */
 function databaseOf(pool: pg.Pool): Database {
@@ -78,10 +33,10 @@ function databaseOf(pool: pg.Pool): Database {
   };
 }
 
-describe.skipIf(bin === undefined)('a store in a server of PostgreSQL', () => {
-  let server: Awaited<ReturnType<typeof startServer>>;
+describe.skipIf(POSTGRES === undefined)('a store in a server of PostgreSQL', () => {
+  let server: PostgresServer;
   beforeAll(async () => {
-    server = await startServer(bin ?? '');
+    server = await startPostgres(POSTGRES ?? '');
     await server.pool.query(TABLES);
   });
   afterAll(() => server?.stop());
