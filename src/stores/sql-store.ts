@@ -1,7 +1,9 @@
 import {
   type AppendPlace,
   ConversationConflictError,
+  type ConversationState,
   type ConversationStore,
+  type StoredConversation,
   type StoredMessage,
   type WantedMessages,
   wordsOf,
@@ -18,7 +20,11 @@ export interface SqlStoreOptions {
 }
 
 /** A store of conversations in tables. */
-export interface SqlStore extends Required<ConversationStore> {
+export interface SqlStore extends ConversationStore {
+  load(conversationId: string, wanted?: WantedMessages): Promise<StoredConversation | null>;
+  append(conversationId: string, messages: readonly StoredMessage[], place: AppendPlace): Promise<number>;
+  setExcluded(conversationId: string, messageId: string, excluded: 0 | 1): Promise<void>;
+  saveState(conversationId: string, state: ConversationState, revision: number): Promise<void>;
   /** Makes the tables that are missing. Call it when a server starts: several may do so at once. Existing ones stay as they are. */
   migrate(): Promise<void>;
   /** The SQL that `migrate` runs, for those who run migrations themselves. */
