@@ -64,7 +64,6 @@ describe.skipIf(POSTGRES === undefined)('a store in a server of PostgreSQL', () 
         createConversation({ gateway: chatWorld().gateway, model: 'atlas-small', conversationId: signal, store });
       await Promise.all([1, 2, 3].map(() => pool.query('SELECT pg_sleep(0.05)'))); // so many idle clients
       const message = { id: 'a', role: 'user', content: 'A lamp.', createdAt: '2026-05-03T09:00:00.000Z' };
-      await pool.query("SET lock_timeout = '60s'");
       const holder = await server.pool.connect();
       holder.on('error', () => {});
       await store.append(signal, [message], { edits: 0 });
