@@ -1,9 +1,10 @@
 /**
  * The chaos run: `npm run chaos`, or `npm run chaos -- 17 18` for other seeds. `npm run chaos -- --explore` runs only
- * the properties of all tests, with a new seed, and `npm run chaos -- --explore 17` with this one.
+ * the properties of all tests, with a new seed, and `npm run chaos -- --explore 17` with this one. `npm run chaos -- --processes 300`
+ * runs only the chat servers, for 300 s on each database; `SECONDS=300 npm run chaos` runs everything, with them as long.
  *
  * Runs a client with 64 callers against a service where three responses in ten are faulty, in two processes over real
- * sockets. Without seeds it runs the endurance tests as well. Exits with 0 only if all invariants hold for every seed, and
+ * sockets. Without seeds it runs the chat servers and the endurance tests as well. Exits with 0 only if all invariants hold for every seed, and
  * all tests pass. `invariants.test.ts` checks that each invariant can fail.
  */
 import { type ChildProcess, fork } from 'node:child_process';
@@ -15,9 +16,16 @@ import { FOR_NODE } from '../helpers/built.js';
 import { exploreProperties, runEndurance } from './endurance.js';
 import { type Evidence, judge, ms, p, percent, type Verdict } from './invariants.js';
 import { KINDS, type Ledger, type Report } from './plan.js';
+import { playProcesses } from './processes.js';
 
 const args = process.argv.slice(2);
 if (args[0] === '--explore') process.exit(exploreProperties(...args.slice(1, 2).map(Number)) ? 0 : 1);
+/** Of random turns of chat servers, on each database. */
+const SECONDS = Number(process.env.SECONDS ?? 60);
+if (args[0] === '--processes') {
+  const [seconds = SECONDS, ...seed] = args.slice(1, 3).map(Number);
+  process.exit((await playProcesses(seconds, ...seed)) ? 0 : 1);
+}
 
 const SEEDS = args.length > 0 ? args.map(Number) : [11, 23, 47];
 /** Calls, whatever time they take. */
@@ -41,7 +49,10 @@ try {
 } finally {
   await rm(folder, { recursive: true });
 }
-if (args.length === 0) failed = !runEndurance() || failed;
+if (args.length === 0) {
+  failed = !(await playProcesses(SECONDS)) || failed;
+  failed = !runEndurance() || failed;
+}
 process.exitCode = failed ? 1 : 0;
 
 /** Bundles the program of one process. */
