@@ -172,7 +172,10 @@ const optionsSchema = /* @__PURE__ */ z.strictObject({
   context: /* @__PURE__ */ option(isContext, 'must be a ContextClient'),
   userMemory: /* @__PURE__ */ option(isContext, 'must be a ContextClient'),
   workspaceId: /* @__PURE__ */ option(isId, 'must be a non-empty string'),
-  store: /* @__PURE__ */ option(isStore, 'must have load, with append also setExcluded, and may have saveState'),
+  store: /* @__PURE__ */ option(
+    isStore,
+    'must be a store, such as sqliteStore(database): with load, and if it has append, setExcluded',
+  ),
   instructions: text,
   contextWindow: tokens,
   budget: tokens,

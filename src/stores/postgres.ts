@@ -56,14 +56,22 @@ const STORES = new Stores();
  * ```
  */
 export function postgresStore(database: PostgresPool | PostgresDatabase, options: SqlStoreOptions = {}): SqlStore {
-  const prefix = prefixOf(options, /^(?:[a-z_]\w*\.)?(?:[a-z_]\w*)?$/i);
+  const prefix = prefixOf(
+    options,
+    /^(?:[a-z_]\w*\.)?(?:[a-z_]\w*)?$/i,
+    'such as chat_, or app.chat_ in the schema app',
+  );
+  const isClient = ['processID', 'release'].some((name) => name in Object(database)); // of `pg`, connected or not
   const isKnown = typeof Object(database).query === 'function' && (isPool(database) || 'transaction' in database);
+  if (isClient) throw new ConfigurationError(NO_CLIENT);
   if (!isKnown)
     throw new ConfigurationError(
       'postgresStore takes a Pool of pg, or a PGlite: postgresStore(new pg.Pool({ connectionString })).',
     );
   return STORES.of(database, prefix, () => storeIn(new Postgres(database), dialectOf(prefix)));
 }
+
+const NO_CLIENT = 'postgresStore takes a Pool of pg, not a Client: a transaction has a client of its own.';
 
 function isPool(database: PostgresPool | PostgresDatabase): database is PostgresPool {
   return typeof (database as Partial<PostgresPool>).connect === 'function';
@@ -105,10 +113,7 @@ class Postgres implements Engine {
       return;
     }
     const client = await database.connect();
-    if (typeof client?.release !== 'function')
-      throw new ConfigurationError(
-        'postgresStore takes a Pool of pg, not a Client: a transaction has a client of its own.',
-      );
+    if (typeof client?.release !== 'function') throw new ConfigurationError(NO_CLIENT);
     let isBroken = false;
     client.on?.('error', ignore); // the query that is running fails, too
     try {

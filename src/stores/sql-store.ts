@@ -178,10 +178,10 @@ export class Stores {
 }
 
 /** @throws {ConfigurationError} */
-export function prefixOf({ tablePrefix = 'chat_' }: SqlStoreOptions, pattern: RegExp): string {
+export function prefixOf({ tablePrefix = 'chat_' }: SqlStoreOptions, pattern: RegExp, example: string): string {
   if (typeof tablePrefix === 'string' && tablePrefix.length <= 40 && pattern.test(tablePrefix)) return tablePrefix;
   throw new ConfigurationError(
-    'tablePrefix must be at most 40 letters, digits and underscores, and begin with no digit: chat_.',
+    `tablePrefix must be at most 40 letters, digits and underscores, and begin with no digit, ${example}.`,
   );
 }
 

@@ -50,7 +50,7 @@ export function sqliteStore(database: SqliteDatabase, options: SqlStoreOptions =
     throw new ConfigurationError(
       'sqliteStore takes an open database of better-sqlite3, libsql, node:sqlite or bun:sqlite: sqliteStore(new Database("chat.db")).',
     );
-  const prefix = prefixOf(options, /^(?:[a-z_]\w*)?$/i);
+  const prefix = prefixOf(options, /^(?:[a-z_]\w*)?$/i, 'such as chat_; SQLite has no schemas');
   return STORES.of(database, prefix, () => storeIn(new Sqlite(database, systemRuntime), dialectOf(prefix)));
 }
 
