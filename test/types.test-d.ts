@@ -152,6 +152,11 @@ export async function tools(options: GatewayClientOptions): Promise<void> {
   // @ts-expect-error no such parameter; others can be passed in a variable
   gateway.chat.completions.create({ ...chat, tool: [] });
 
+  const schema = z.object({ high: z.string() });
+  const { parse } = gateway.chat.completions;
+  expectTypeOf((await parse(chat, { schema })).parsed).toEqualTypeOf<{ high: string }>();
+  expectTypeOf((await parse({ ...chat, tools }, { schema })).parsed).toEqualTypeOf<{ high: string } | undefined>();
+
   const decodeChunk = ({ data }: ServerSentEvent) => ({
     choices: [{ index: 0, delta: { tool_calls: [{ index: 0, id: data }] } }],
   });

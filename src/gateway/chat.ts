@@ -85,7 +85,8 @@ export class ChatCompletions extends Resource {
    * `POST /v1/chat/completions`
    *
    * The schema is not sent: tell the model to reply in JSON, or pass a `response_format`, too. A fence around the JSON is
-   * removed. The default `timeout` is 600 s.
+   * removed. With `tools`, `parsed` is `undefined` if the model calls one in place of a reply in JSON. The default `timeout`
+   * is 600 s.
    *
    * @throws {RequestValidationError} when an argument is invalid, or with `stream: true`; nothing was sent
    * @throws {ResponseValidationError} when the reply is not JSON or does not match; its `body` is the completion
@@ -103,9 +104,18 @@ export class ChatCompletions extends Resource {
    * ```
    */
   parse<T>(
+    params: ChatCompletionParams & { tools?: undefined },
+    options: RequestOptions & { schema: StandardSchema<T> },
+  ): APIPromise<ParsedChatCompletion<T>>;
+  parse<T>(
     params: ChatCompletionParams,
     options: RequestOptions & { schema: StandardSchema<T> },
-  ): APIPromise<ParsedChatCompletion<T>> {
+  ): APIPromise<ParsedChatCompletion<T | undefined>>;
+  parse<T>(
+    params: ChatCompletionParams,
+    options: RequestOptions & { schema: StandardSchema<T> },
+  ): APIPromise<ParsedChatCompletion<T | undefined>> {
+    const mayCall = given(params, 'tools') !== undefined;
     return this.transport.request(
       () => {
         if (given(params, 'stream') === true) throw badArgument(['stream'], 'must be false');
@@ -113,8 +123,8 @@ export class ChatCompletions extends Resource {
       },
       {
         ...WHOLE,
-        content: parsedReply,
-        unwrap: (body, parsed) => ({ ...addMissing(body), parsed: parsed as T }),
+        content: (completion) => parsedReply(completion, mayCall),
+        unwrap: (body, parsed) => ({ ...addMissing(body), parsed: parsed as T | undefined }),
       },
       options ?? {}, // a missing schema is an error
     );
@@ -133,13 +143,17 @@ function endpointOf(body: ChatCompletionParams) {
   return { method: 'POST', path: '/v1/chat/completions', body, accepts, timeout: DEFAULTS.workTimeout } as const;
 }
 
-/** The reply of the first choice, which must be JSON. @throws {ResponseValidationError} when it is not */
-function parsedReply(completion: unknown): unknown {
+/**
+ * The reply of the first choice, which must be JSON. `undefined` if the model calls tools in its place.
+ *
+ * @throws {ResponseValidationError} when it is not
+ */
+function parsedReply(completion: unknown, mayCall: boolean): unknown {
   // With `validation: 'report'`, the completion may have any form.
   const choice = (completion as Partial<ChatCompletion> | null)?.choices?.[0] as Partial<ChatCompletionChoice> | null;
   const content: unknown = choice?.message?.content;
   const value = typeof content === 'string' ? tryJson(content.replace(FENCE, '$1')) : undefined;
-  if (value !== undefined) return value;
+  if (value !== undefined || (mayCall && choice?.message?.tool_calls?.length)) return value;
   const reason = choice?.finish_reason === 'length' ? ': it ended at max_tokens' : ': see error.body';
   throw new ResponseValidationError(`The reply is not JSON${reason}.`, { body: completion });
 }

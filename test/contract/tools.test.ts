@@ -162,6 +162,37 @@ describe('a reply in JSON', () => {
     expect(String(error)).toContain(`The reply is not JSON${message} (POST`);
   });
 
+  test.each(['', 'I look.'])('with tools, a call in place of a reply in JSON is a completion: %j', async (content) => {
+    world.emulator.chat.on('tide', { content, tool_calls: called });
+    const { completions } = world.gateway().chat;
+
+    const { choices, parsed, usage } = await completions.parse({ model, messages, tools }, { schema: Tide });
+
+    expectTypeOf(parsed).toEqualTypeOf<{ high: string; metres: number } | undefined>();
+    expect(parsed).toBeUndefined();
+    expect(choices[0]?.message.tool_calls).toEqual([whole]);
+    expect(usage.total_tokens).toBeGreaterThan(0);
+  });
+
+  test('with tools, a reply in JSON is parsed, and one that is not JSON is an error', async () => {
+    world.emulator.chat.on('later', 'At noon.');
+    world.emulator.chat.on('tide', { json: { high: '12:00', metres: 3.5 } });
+    const { completions } = world.gateway().chat;
+    const later = [{ role: 'user', content: 'And later?' }];
+
+    const { parsed } = await completions.parse({ model, messages, tools }, { schema: Tide });
+    const error = await failureOf(completions.parse({ model, messages: later, tools }, { schema: Tide }));
+
+    expect(parsed?.high).toBe('12:00');
+    expect(String(error)).toContain('The reply is not JSON');
+  });
+
+  test('without tools, a call in place of a reply in JSON is an error', async () => {
+    world.emulator.chat.on('tide', { tool_calls: called });
+
+    expect(String(await failureOf(ask(Tide)))).toContain('The reply is not JSON');
+  });
+
   const needed = /schema: must be a Standard Schema/;
   test.each([
     { what: 'a stream', more: { stream: true }, options: { schema: Tide }, says: /stream: must be/ },
