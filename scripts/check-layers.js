@@ -49,7 +49,7 @@ const GROUND_FLOOR = ['base/', 'validation/', 'rate-limit/'];
 const RESERVED = {
   undici: ['platform/agent.ts', 'platform/undici-agent.ts'],
   'eventsource-parser': ['stream/sse.ts'],
-  '@ai-sdk/provider': ['ai-sdk/api-call-error.ts', 'ai-sdk/provider.ts', 'ai-sdk/prompt-parts.ts', 'ai-sdk/request.ts'],
+  '@ai-sdk/provider': ['ai-sdk/api-call-error.ts', 'ai-sdk/provider.ts', 'ai-sdk/prompt-parts.ts'],
   '@opentelemetry/api': ['otel/'],
   '@modelcontextprotocol/sdk': ['cli/mcp-server.ts'],
 };

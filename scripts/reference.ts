@@ -423,28 +423,13 @@ function partsOf(type: SomeType | undefined): Part[] {
     return type.types.flatMap(partsOf).map(({ name, fields }) => ({ name, fields: fields.filter(isNew) }));
   }
   if (type?.type === 'reflection') return [{ name: '', fields: type.declaration.children ?? [] }];
-  if (type?.type === 'indexedAccess') return partsOf(documented(String(type)));
   const declared = named.get(typeName(type));
   return declared?.kind === ReflectionKind.Interface ? [{ name: declared.name, fields: declared.children ?? [] }] : [];
 }
 
-/** The type that `Types["params"]` and the like have without `completions: extended`. */
-function documented(type: string): SomeType | undefined {
-  const key = /^Types\["(\w+)"\]$/.exec(type)?.[1];
-  const { children = [], typeParameters = [] } = named.get('CompletionTypes') ?? {};
-  const found = children.find(({ name }) => name === key)?.type;
-  return typeParameters.find(({ name }) => name === String(found))?.default ?? found;
-}
-
-/**
- * A type as a reader writes it: without the type parameter of `completions: extended`, which only compilers need, and
- * without the `undefined` that a question mark says.
- */
+/** A type as a reader writes it: without the `undefined` that a question mark says. */
 function nameOf(type: SomeType | undefined, isOptional = false): string {
-  const name = String(type)
-    .replaceAll(/Types\["\w+"\]/g, (access) => String(documented(access) ?? access))
-    .replaceAll('<Types>', '')
-    .replace(/\s+/g, ' ');
+  const name = String(type).replace(/\s+/g, ' ');
   return isOptional ? name.replaceAll('undefined | ', '').replaceAll(' | undefined', '') : name;
 }
 

@@ -96,33 +96,12 @@ export type {
   ChatCompletionChunkChoice,
   ChatCompletionDelta,
   ChatCompletionParams,
+  ChatContentPart,
   ChatMessage,
+  ChatReply,
   ChatRole,
+  ResponseFormat,
   StreamedChatCompletion,
 } from './wire/completions.js';
-export { extended } from './wire/extended.js';
-export type {
-  ChatContentPart,
-  ExtendedChatCompletion,
-  ExtendedChatCompletionChoice,
-  ExtendedChatCompletionChunk,
-  ExtendedChatCompletionChunkChoice,
-  ExtendedChatCompletionDelta,
-  ExtendedChatCompletionParams,
-  ExtendedChatMessage,
-  ExtendedReply,
-  ExtendedStreamedChatCompletion,
-  FunctionTool,
-  ResponseFormat,
-  ToolCall,
-  ToolCallDelta,
-  ToolChoice,
-} from './wire/extended-types.js';
-export {
-  type CompletionForm,
-  type CompletionTypes,
-  type DecodeChunk,
-  documented,
-  type ExtendedTypes,
-  type ServerSentEvent,
-} from './wire/form.js';
+export type { DecodeChunk, ServerSentEvent } from './wire/decode-chunk.js';
+export type { FunctionTool, ToolCall, ToolCallDelta, ToolChoice } from './wire/tools.js';

@@ -13,6 +13,6 @@ export { usageReportSchema } from './gateway/usage.js';
 export {
   chatCompletionChunkSchema,
   chatCompletionSchema,
-  chatMessageSchema,
+  chatReplySchema,
   completionUsageSchema,
 } from './wire/completions.js';

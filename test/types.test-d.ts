@@ -5,9 +5,6 @@ import type {
   ChatCompletionChunk,
   ChatCompletionStream,
   ContextGatewayError,
-  ExtendedChatCompletion,
-  ExtendedChatCompletionChunk,
-  ExtendedTypes,
   GatewayClientOptions,
   Preset,
   ResponseInfo,
@@ -16,18 +13,10 @@ import type {
   ServerSentEvent,
   StandardSchema,
   StreamedChatCompletion,
+  ToolCallDelta,
 } from 'context-gateway';
-import {
-  APIError,
-  APITimeoutError,
-  ContextClient,
-  documented,
-  extended,
-  GatewayClient,
-  type RateLimitError,
-} from 'context-gateway';
+import { APIError, APITimeoutError, ContextClient, GatewayClient, type RateLimitError } from 'context-gateway';
 import { createAiSdkProvider } from 'context-gateway/ai-sdk';
-import { createConversation } from 'context-gateway/conversation';
 import { fetch as undiciFetch } from 'undici';
 import { expectTypeOf } from 'vitest';
 import * as z from 'zod';
@@ -52,7 +41,7 @@ export async function completions(): Promise<void> {
 
   const completion = await gateway.chat.completions.create(chat);
   expectTypeOf(completion.usage.total_tokens).toBeNumber();
-  expectTypeOf(completion.choices[0]?.message.content).toEqualTypeOf<string | undefined>();
+  expectTypeOf(completion.choices[0]?.message.content).toEqualTypeOf<string | null | undefined>();
   // @ts-expect-error a whole completion is not a stream
   for await (const _ of completion);
 
@@ -69,8 +58,8 @@ export async function completions(): Promise<void> {
   gateway.chat.completions.create({ model: 'm', messages, temprature: 1 });
   // @ts-expect-error no model
   gateway.chat.completions.create({ messages });
-  // @ts-expect-error content is text
-  gateway.chat.completions.create({ model: 'm', messages: [{ role: 'user', content: null }] });
+  // @ts-expect-error content is text or parts
+  gateway.chat.completions.create({ model: 'm', messages: [{ role: 'user', content: 7 }] });
   // @ts-expect-error create takes no schema
   gateway.chat.completions.create(chat, { schema: z.any() });
   // @ts-expect-error parse needs one
@@ -151,34 +140,30 @@ export async function answers(): Promise<void> {
 }
 
 /** Type-checked, and never called. */
-export async function extendedClients(options: GatewayClientOptions): Promise<void> {
-  const toolsAllowed = new GatewayClient({ completions: extended });
-  expectTypeOf(toolsAllowed).toEqualTypeOf<GatewayClient<ExtendedTypes>>();
-  expectTypeOf(new GatewayClient()).toEqualTypeOf<GatewayClient>();
+export async function tools(options: GatewayClientOptions): Promise<void> {
   expectTypeOf(new GatewayClient(options)).toEqualTypeOf<GatewayClient>();
   const tools = [{ type: 'function', function: { name: 'tide' } }] as const;
-  expectTypeOf(toolsAllowed.chat.completions.create({ ...chat, tools })).toEqualTypeOf<
-    APIPromise<ExtendedChatCompletion>
-  >();
-  for await (const chunk of await toolsAllowed.chat.completions.create({ ...chat, stream: true }))
-    expectTypeOf(chunk).toEqualTypeOf<ExtendedChatCompletionChunk>();
+  expectTypeOf(gateway.chat.completions.create({ ...chat, tools })).toEqualTypeOf<APIPromise<ChatCompletion>>();
+  for await (const chunk of await gateway.chat.completions.create({ ...chat, tools, stream: true }))
+    expectTypeOf(chunk.choices[0]?.delta.tool_calls).toEqualTypeOf<ToolCallDelta[] | undefined>();
   // A reply can be sent back as it is.
-  const reply = (await toolsAllowed.chat.completions.create(chat)).choices[0]?.message;
-  if (reply) toolsAllowed.chat.completions.create({ model: 'm', messages: [...messages, reply] });
-  // @ts-expect-error tools need the option
-  gateway.chat.completions.create({ ...chat, tools: [] });
-  // @ts-expect-error the option is the client's from the start
-  gateway.withOptions({ completions: extended });
+  const reply = (await gateway.chat.completions.create(chat)).choices[0]?.message;
+  if (reply) gateway.chat.completions.create({ model: 'm', messages: [...messages, reply] });
+  // @ts-expect-error no such parameter; others can be passed in a variable
+  gateway.chat.completions.create({ ...chat, tool: [] });
+
+  const schema = z.object({ high: z.string() });
+  const { parse } = gateway.chat.completions;
+  expectTypeOf((await parse(chat, { schema })).parsed).toEqualTypeOf<{ high: string }>();
+  expectTypeOf((await parse({ ...chat, tools }, { schema })).parsed).toEqualTypeOf<{ high: string } | undefined>();
+
   const decodeChunk = ({ data }: ServerSentEvent) => ({
     choices: [{ index: 0, delta: { tool_calls: [{ index: 0, id: data }] } }],
   });
-  const decoded = new GatewayClient({ completions: { ...extended, decodeChunk } });
-  expectTypeOf(decoded).toEqualTypeOf(toolsAllowed);
-  expectTypeOf(toolsAllowed.withOptions({ completions: { ...extended, decodeChunk } })).toEqualTypeOf(toolsAllowed);
-  expectTypeOf(new GatewayClient({ completions: { ...documented, decodeChunk: () => 'done' } })).toEqualTypeOf(gateway);
-  createConversation({ gateway: toolsAllowed, model: 'm', conversationId: 'c' });
-  createAiSdkProvider(toolsAllowed);
-  createAiSdkProvider(gateway, { completions: extended });
+  new GatewayClient({ decodeChunk }).withOptions({ decodeChunk: () => 'done' });
+  createAiSdkProvider(gateway, { decodeChunk });
+  // @ts-expect-error a chunk has choices
+  new GatewayClient({ decodeChunk: () => ({ text: 'a' }) });
 }
 
 /** Type-checked, and never called. */

@@ -1,12 +1,14 @@
-import type { ChatMessage } from 'context-gateway';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
-import type { ContextParts } from '../../src/conversation/model.js';
+import type { BuiltPrompt, ContextParts } from '../../src/conversation/model.js';
 import { PromptLayout } from '../../src/conversation/prompt/fit.js';
 import { askedAt, MAX_HITS } from '../../src/conversation/search/search.js';
 import { atOnce, searchMessages } from '../../src/conversation/search/search-messages.js';
 import type { Message, Talk } from './data.js';
 
 export const INSTRUCTIONS = 'Answer briefly, from what was said.';
+
+/** The messages of a prompt. */
+export type Prompt = BuiltPrompt['chatMessages'];
 
 /** Tokens that a message costs beside its text. */
 const PER_MESSAGE = 4;
@@ -19,7 +21,7 @@ export function tokensOf(text: string): number {
   return tokens;
 }
 
-export function promptTokens(messages: readonly ChatMessage[]): number {
+export function promptTokens(messages: Readonly<Prompt>): number {
   return messages.reduce((sum, { content }) => sum + tokensOf(content) + PER_MESSAGE, 0);
 }
 
@@ -34,7 +36,7 @@ export function ours(
   question: string,
   budget: number,
   { parts = {}, count = tokensOf }: { parts?: ContextParts; count?: (text: string) => number } = {},
-): ChatMessage[] {
+): Prompt {
   const input = [asked(question, history)];
   const layout = new PromptLayout({ parts, history, older: 0, input, instructions: INSTRUCTIONS, budget, count });
   if (layout.hasAll) return layout.fill().chatMessages;

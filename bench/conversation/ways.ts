@@ -1,4 +1,4 @@
-import { type ChatMessage, GatewayClient } from 'context-gateway';
+import { GatewayClient } from 'context-gateway';
 import { createConversation, type StoredMessage } from 'context-gateway/conversation';
 import { type SqlStore, sqliteStore } from 'context-gateway/stores';
 import Database from 'libsql';
@@ -6,13 +6,13 @@ import { linesOf, renderLines } from '../../src/conversation/prompt/render.js';
 import { TokenCounter } from '../../src/conversation/prompt/tokens.js';
 import { Bm25 } from './bm25.js';
 import type { Message, Talk } from './data.js';
-import { asked, INSTRUCTIONS, ours, promptTokens, tokensOf } from './ours.js';
+import { asked, INSTRUCTIONS, ours, type Prompt, promptTokens, tokensOf } from './ours.js';
 import { summariesOf } from './summaries.js';
 
 /** A way to build a prompt of at most `budget` tokens for a question at the end of a conversation. */
 export interface Way {
   name: string;
-  prompt(talk: Talk, question: string, budget: number): ChatMessage[] | Promise<ChatMessage[]>;
+  prompt(talk: Talk, question: string, budget: number): Prompt | Promise<Prompt>;
 }
 
 export const WAYS: readonly Way[] = [
@@ -26,13 +26,13 @@ export const WAYS: readonly Way[] = [
   { name: 'context-gateway, parts from SQLite', prompt: inParts },
 ];
 
-function lastMessages({ messages }: Talk, question: string, budget: number): ChatMessage[] {
+function lastMessages({ messages }: Talk, question: string, budget: number): Prompt {
   const room = budget - promptTokens(framed([], question));
   return framed(newest(messages, room), question);
 }
 
 /** A quarter of the room for the newest messages, the rest for hits with the message before and after. */
-function searched({ messages }: Talk, question: string, budget: number): ChatMessage[] {
+function searched({ messages }: Talk, question: string, budget: number): Prompt {
   const room = budget - promptTokens(framed([], question));
   const chosen = new Set(newest(messages, room / 4));
   let left = room - promptTokens([...chosen]);
@@ -53,14 +53,14 @@ function searched({ messages }: Talk, question: string, budget: number): ChatMes
 }
 
 /** With the estimate, which no reply has corrected yet. */
-function onFirstTurn(talk: Talk, question: string, budget: number): ChatMessage[] {
+function onFirstTurn(talk: Talk, question: string, budget: number): Prompt {
   return ours(talk, question, budget, { count: new TokenCounter().count });
 }
 
 const stores = new Map<readonly Message[], SqlStore>();
 
 /** With a store that returns parts of the conversation. */
-async function inParts({ messages }: Talk, question: string, budget: number): Promise<ChatMessage[]> {
+async function inParts({ messages }: Talk, question: string, budget: number): Promise<Prompt> {
   const store = stores.get(messages) ?? sqliteStore(new Database(':memory:'));
   if (!stores.has(messages)) {
     stores.set(messages, store);
@@ -79,14 +79,14 @@ async function inParts({ messages }: Talk, question: string, budget: number): Pr
 
 const gateway = new GatewayClient({ baseURL: 'https://gateway.test', apiKey: 'pk' });
 
-async function oursWithSummary(talk: Talk, question: string, budget: number): Promise<ChatMessage[]> {
+async function oursWithSummary(talk: Talk, question: string, budget: number): Promise<Prompt> {
   const summaries = await summariesOf(talk);
   const fits = summaries.find((summary) => tokensOf(renderLines(linesOf({ summary }))) <= budget / 4);
   return ours(talk, question, budget, { parts: { summary: fits ?? summaries.at(-1) } });
 }
 
 /** The same with the longest summary that fits into a quarter of the budget. */
-function withSummary(way: (talk: Talk, question: string, budget: number) => ChatMessage[]): Way['prompt'] {
+function withSummary(way: (talk: Talk, question: string, budget: number) => Prompt): Way['prompt'] {
   return async (talk, question, budget) => {
     const summaries = (await summariesOf(talk)).map((summary) => renderLines(linesOf({ summary })));
     const lines = (summaries.find((text) => tokensOf(text) <= budget / 4) ?? summaries.at(-1) ?? '').split('\n');
@@ -106,7 +106,7 @@ function newest(messages: readonly Message[], room: number): Message[] {
   return messages.slice(from);
 }
 
-function framed(messages: readonly Message[], question: string): ChatMessage[] {
+function framed(messages: readonly Message[], question: string): Prompt {
   const texts = messages.map(({ role, content }) => ({ role, content }));
   return [{ role: 'system', content: INSTRUCTIONS }, ...texts, { role: 'user', content: question }];
 }

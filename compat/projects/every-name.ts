@@ -19,6 +19,7 @@ export { type ChatCompletionStream as context_gateway_ChatCompletionStream } fro
 export { type ChatCompletions as context_gateway_ChatCompletions } from 'context-gateway';
 export { type ChatContentPart as context_gateway_ChatContentPart } from 'context-gateway';
 export { type ChatMessage as context_gateway_ChatMessage } from 'context-gateway';
+export { type ChatReply as context_gateway_ChatReply } from 'context-gateway';
 export { type ChatRole as context_gateway_ChatRole } from 'context-gateway';
 export { ClientClosedError as context_gateway_ClientClosedError } from 'context-gateway';
 export { type ClientEvent as context_gateway_ClientEvent } from 'context-gateway';
@@ -26,8 +27,6 @@ export { type ClientOptions as context_gateway_ClientOptions } from 'context-gat
 export { type CompactParams as context_gateway_CompactParams } from 'context-gateway';
 export { type CompactionLevel as context_gateway_CompactionLevel } from 'context-gateway';
 export { type CompactionResult as context_gateway_CompactionResult } from 'context-gateway';
-export { type CompletionForm as context_gateway_CompletionForm } from 'context-gateway';
-export { type CompletionTypes as context_gateway_CompletionTypes } from 'context-gateway';
 export { type CompletionUsage as context_gateway_CompletionUsage } from 'context-gateway';
 export { ConfigurationError as context_gateway_ConfigurationError } from 'context-gateway';
 export { ContextClient as context_gateway_ContextClient } from 'context-gateway';
@@ -43,16 +42,6 @@ export { type DispatcherLike as context_gateway_DispatcherLike } from 'context-g
 export { type DoneEvent as context_gateway_DoneEvent } from 'context-gateway';
 export { type EngineKind as context_gateway_EngineKind } from 'context-gateway';
 export { type ErrorData as context_gateway_ErrorData } from 'context-gateway';
-export { type ExtendedChatCompletion as context_gateway_ExtendedChatCompletion } from 'context-gateway';
-export { type ExtendedChatCompletionChoice as context_gateway_ExtendedChatCompletionChoice } from 'context-gateway';
-export { type ExtendedChatCompletionChunk as context_gateway_ExtendedChatCompletionChunk } from 'context-gateway';
-export { type ExtendedChatCompletionChunkChoice as context_gateway_ExtendedChatCompletionChunkChoice } from 'context-gateway';
-export { type ExtendedChatCompletionDelta as context_gateway_ExtendedChatCompletionDelta } from 'context-gateway';
-export { type ExtendedChatCompletionParams as context_gateway_ExtendedChatCompletionParams } from 'context-gateway';
-export { type ExtendedChatMessage as context_gateway_ExtendedChatMessage } from 'context-gateway';
-export { type ExtendedReply as context_gateway_ExtendedReply } from 'context-gateway';
-export { type ExtendedStreamedChatCompletion as context_gateway_ExtendedStreamedChatCompletion } from 'context-gateway';
-export { type ExtendedTypes as context_gateway_ExtendedTypes } from 'context-gateway';
 export { type FailureEvent as context_gateway_FailureEvent } from 'context-gateway';
 export { type Fetch as context_gateway_Fetch } from 'context-gateway';
 export { type FetchInit as context_gateway_FetchInit } from 'context-gateway';
@@ -139,8 +128,6 @@ export { type UserMemoryItem as context_gateway_UserMemoryItem } from 'context-g
 export { type ValidationEvent as context_gateway_ValidationEvent } from 'context-gateway';
 export { type ValidationIssue as context_gateway_ValidationIssue } from 'context-gateway';
 export { type WithResponse as context_gateway_WithResponse } from 'context-gateway';
-export { documented as context_gateway_documented } from 'context-gateway';
-export { extended as context_gateway_extended } from 'context-gateway';
 export { logTo as context_gateway_logTo } from 'context-gateway';
 export { mapCalls as context_gateway_mapCalls } from 'context-gateway';
 export { readChatCompletionStream as context_gateway_readChatCompletionStream } from 'context-gateway';
@@ -170,8 +157,6 @@ export const values_context_gateway: Record<keyof typeof import('context-gateway
   StreamConsumedError: 0,
   StreamError: 0,
   StreamTruncatedError: 0,
-  documented: 0,
-  extended: 0,
   logTo: 0,
   mapCalls: 0,
   readChatCompletionStream: 0,
@@ -181,7 +166,7 @@ export const values_context_gateway: Record<keyof typeof import('context-gateway
 };
 export { chatCompletionChunkSchema as schemas_chatCompletionChunkSchema } from 'context-gateway/schemas';
 export { chatCompletionSchema as schemas_chatCompletionSchema } from 'context-gateway/schemas';
-export { chatMessageSchema as schemas_chatMessageSchema } from 'context-gateway/schemas';
+export { chatReplySchema as schemas_chatReplySchema } from 'context-gateway/schemas';
 export { compactionResultSchema as schemas_compactionResultSchema } from 'context-gateway/schemas';
 export { completionUsageSchema as schemas_completionUsageSchema } from 'context-gateway/schemas';
 export { contextMetadataSchema as schemas_contextMetadataSchema } from 'context-gateway/schemas';
@@ -195,7 +180,7 @@ export { userMemoryItemSchema as schemas_userMemoryItemSchema } from 'context-ga
 export const values_schemas: Record<keyof typeof import('context-gateway/schemas'), 0> = {
   chatCompletionChunkSchema: 0,
   chatCompletionSchema: 0,
-  chatMessageSchema: 0,
+  chatReplySchema: 0,
   compactionResultSchema: 0,
   completionUsageSchema: 0,
   contextMetadataSchema: 0,

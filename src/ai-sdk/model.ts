@@ -1,10 +1,4 @@
-import {
-  ConfigurationError,
-  type ExtendedReply,
-  type ExtendedTypes,
-  type GatewayClient,
-  type RequestOptions,
-} from '../index.js';
+import { type ChatReply, ConfigurationError, type GatewayClient, type RequestOptions } from '../index.js';
 import { toApiCallError } from './api-call-error.js';
 import { DIALECTS } from './dialect.js';
 import { toGatewayRequest } from './request.js';
@@ -14,10 +8,9 @@ import { toPartStream } from './stream-parts.js';
 
 /** A model of the Gateway, for one version of the provider interface. */
 export function createModel<Version extends Specification>(
-  gateway: GatewayClient<ExtendedTypes>,
+  gateway: GatewayClient,
   modelId: string,
   specification: Version,
-  sends: boolean,
 ): AiSdkModel<Version> {
   const dialect = DIALECTS[specification];
   const prepare = (options: CallOptions) => {
@@ -26,7 +19,7 @@ export function createModel<Version extends Specification>(
       throw new ConfigurationError(
         'createAiSdkProvider needs ai 5, 6 or 7, and this call came from ai 4 or older: npm install ai@7.',
       );
-    const { params, unsupported } = toGatewayRequest(modelId, options, sends);
+    const { params, unsupported } = toGatewayRequest(modelId, options);
     const warnings: Warning<Version>[] = unsupported.map(({ feature, details }) => dialect.warning(feature, details));
     return { params, warnings };
   };
@@ -34,7 +27,7 @@ export function createModel<Version extends Specification>(
     specificationVersion: specification,
     provider: 'svc.chat',
     modelId,
-    supportedUrls: sends ? { 'image/*': [/^https?:\/\//] } : {},
+    supportedUrls: { 'image/*': [/^https?:\/\//] },
 
     async doGenerate(options) {
       const { params, warnings } = prepare(options);
@@ -43,7 +36,7 @@ export function createModel<Version extends Specification>(
       const { data, response } = await call.catch((error) => Promise.reject(toApiCallError(error, body, gateway)));
       const choice = data.choices.find(({ index }) => index === 0);
       return {
-        content: contentOf(choice?.message, sends),
+        content: contentOf(choice?.message),
         finishReason: dialect.finishReason(choice?.finish_reason),
         usage: dialect.usage(data.usage),
         warnings,
@@ -60,7 +53,7 @@ export function createModel<Version extends Specification>(
       const completion = await call.catch((error) => Promise.reject(toApiCallError(error, body, gateway)));
       const { includeRawChunks } = options;
       return {
-        stream: toPartStream(completion, { specification, warnings, includeRawChunks, sends }),
+        stream: toPartStream(completion, { specification, warnings, includeRawChunks }),
         request: { body },
         response: { headers: Object.fromEntries(completion.response.headers) },
       };
@@ -68,14 +61,13 @@ export function createModel<Version extends Specification>(
   };
 }
 
-/** The text and the tool calls of a reply. Without the option that sends tools, its calls are not validated. */
-function contentOf(reply: ExtendedReply | undefined, sends: boolean) {
-  const text = reply?.content ?? '';
-  const toolCalls = (sends && reply?.tool_calls) || [];
-  const reasoning = sends ? reasoningIn(reply) : '';
+/** The reasoning, the text and the tool calls of a reply. */
+function contentOf(reply: ChatReply | undefined) {
+  const { content: text = '', tool_calls: toolCalls = [] } = reply ?? {};
+  const reasoning = reasoningIn(reply);
   return [
     ...(reasoning === '' ? [] : [{ type: 'reasoning' as const, text: reasoning }]),
-    ...(text === '' ? [] : [{ type: 'text' as const, text }]),
+    ...(!text ? [] : [{ type: 'text' as const, text }]),
     ...toolCalls.map(({ id, function: { name, arguments: input } }) => ({
       type: 'tool-call' as const,
       toolCallId: id,

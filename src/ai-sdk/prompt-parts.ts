@@ -1,5 +1,5 @@
 import { UnsupportedFunctionalityError } from '@ai-sdk/provider';
-import type { ChatContentPart, ExtendedChatMessage, ToolCall } from '../index.js';
+import type { ChatContentPart, ChatMessage, ToolCall } from '../index.js';
 import type { PromptPart } from './specification.js';
 
 /** The content of a message: text alone as a string, otherwise parts. */
@@ -21,7 +21,7 @@ export function toToolCalls(parts: readonly PromptPart[]): ToolCall[] {
 }
 
 /** A message for each result of a tool. */
-export function toToolMessages(parts: readonly PromptPart[]): ExtendedChatMessage[] {
+export function toToolMessages(parts: readonly PromptPart[]): ChatMessage[] {
   return parts
     .filter(({ type }) => type === 'tool-result')
     .map(({ toolCallId, output }) => ({ role: 'tool', tool_call_id: toolCallId, content: toResult(output) }));

@@ -1,5 +1,5 @@
 import { NoSuchModelError } from '@ai-sdk/provider';
-import { type CompletionForm, ConfigurationError, type ExtendedTypes, type GatewayClient } from '../index.js';
+import { ConfigurationError, type DecodeChunk, type GatewayClient } from '../index.js';
 import { DIALECTS } from './dialect.js';
 import { createModel } from './model.js';
 import type { AiSdkModel, Specification } from './specification.js';
@@ -8,12 +8,8 @@ import type { AiSdkModel, Specification } from './specification.js';
 export interface AiSdkProviderOptions<Version extends Specification = Specification> {
   /** The version of the provider interface: `'v2'` for `ai` 5, `'v3'` for 6 and 7, `'v4'` for 7 alone. @default 'v3' */
   specification?: Version | undefined;
-  /**
-   * `extended`: tools, JSON formats, images and sampling parameters are sent, although the API does not document them.
-   * Without it, they are left out with a warning, or rejected. It replaces the client's form, `decodeChunk` included.
-   * @default the option of the client
-   */
-  completions?: CompletionForm<ExtendedTypes> | undefined;
+  /** Reads streams whose events have another form. @default the option of the client */
+  decodeChunk?: DecodeChunk | undefined;
 }
 
 /** A provider of the Gateway's models for the AI SDK. Call it with a model id. */
@@ -33,6 +29,9 @@ export interface AiSdkProvider<Version extends Specification = 'v3'> {
 /**
  * A provider for the AI SDK: `streamText({ model: createAiSdkProvider(gateway)('atlas-small'), … })`.
  *
+ * Tools, JSON formats, images and sampling parameters are sent, although the API does not document them: the service may
+ * ignore or reject them.
+ *
  * The AI SDK retries failed requests itself, so the client's `maxRetries` has no effect here. Its other options apply.
  *
  * @throws {ConfigurationError} when `gateway` is not a client, or the specification is unknown
@@ -44,7 +43,7 @@ export interface AiSdkProvider<Version extends Specification = 'v3'> {
  * ```
  */
 export function createAiSdkProvider<Version extends Specification = 'v3'>(
-  gateway: GatewayClient<ExtendedTypes>,
+  gateway: GatewayClient,
   options: AiSdkProviderOptions<Version> = {},
 ): AiSdkProvider<Version> {
   if (typeof gateway?.chat?.completions?.create !== 'function')
@@ -54,11 +53,10 @@ export function createAiSdkProvider<Version extends Specification = 'v3'>(
   if (!Object.hasOwn(DIALECTS, specification))
     throw new ConfigurationError("specification must be 'v2' (for ai 5), 'v3' (for ai 6 and 7) or 'v4' (for ai 7).");
 
-  const { completions } = options;
+  const { decodeChunk } = options;
   // The client checks the option.
-  const client = completions === undefined ? gateway : gateway.withOptions({ completions });
-  const { isExtended } = client.chat.completions;
-  const languageModel = (modelId: string) => createModel(client, modelId, specification, isExtended);
+  const client = decodeChunk === undefined ? gateway : gateway.withOptions({ decodeChunk });
+  const languageModel = (modelId: string) => createModel(client, modelId, specification);
   return Object.assign((modelId: string) => languageModel(modelId), {
     specificationVersion: specification,
     languageModel,

@@ -167,7 +167,7 @@ export interface AiSdkModel<Version extends Specification = 'v3'> {
   readonly specificationVersion: Version;
   readonly provider: string;
   readonly modelId: string;
-  /** With `completions: extended`, images at an HTTP URL, which the AI SDK then does not download. */
+  /** Images at an HTTP URL, which the AI SDK then does not download. */
   readonly supportedUrls: Record<string, RegExp[]>;
   /** A whole response. `generateText` calls it. */
   doGenerate(options: CallOptions): Promise<GenerateResult<Version>>;

@@ -2,10 +2,9 @@ import { streamOf } from '../base/stream-of.js';
 import { CharacterJoiner } from '../base/unicode.js';
 import {
   APIAbortError,
+  type ChatCompletionChunk,
   type ChatCompletionStream,
   type CompletionUsage,
-  type ExtendedChatCompletionChunk,
-  type ExtendedTypes,
   StreamTruncatedError,
 } from '../index.js';
 import { DIALECTS } from './dialect.js';
@@ -18,8 +17,6 @@ export interface StreamPartOptions<Version extends Specification> {
   readonly specification: Version;
   readonly warnings: Warning<Version>[];
   readonly includeRawChunks: boolean | undefined;
-  /** Whether the reply may contain tool calls. */
-  readonly sends: boolean;
 }
 
 /** The ids of the response's only text, and of its only reasoning. */
@@ -28,15 +25,15 @@ const REASONING = { id: 'reasoning' };
 
 /** Converts a streamed completion to the AI SDK's parts. Reads only on demand. Cancelling it ends the request. */
 export function toPartStream<Version extends Specification>(
-  completion: ChatCompletionStream<ExtendedTypes>,
+  completion: ChatCompletionStream,
   options: StreamPartOptions<Version>,
 ): ReadableStream<StreamPart<Version>> {
   return streamOf(partsOf(completion, options), () => completion.close());
 }
 
 async function* partsOf<Version extends Specification>(
-  completion: ChatCompletionStream<ExtendedTypes>,
-  { specification, warnings, includeRawChunks, sends }: StreamPartOptions<Version>,
+  completion: ChatCompletionStream,
+  { specification, warnings, includeRawChunks }: StreamPartOptions<Version>,
 ): AsyncGenerator<StreamPart<Version>, undefined> {
   let [hasMetadata, hasText, hasFailed, isReasoning] = [false, false, false, false];
   const pieces = new CharacterJoiner();
@@ -50,7 +47,7 @@ async function* partsOf<Version extends Specification>(
       if (!hasMetadata) yield { type: 'response-metadata', ...responseMetadataOf(chunk) };
       hasMetadata = true;
       const { content, reasoning, toolCalls, finishReason } = firstChoice(chunk);
-      if (sends && reasoning !== '') {
+      if (reasoning !== '') {
         if (!isReasoning) yield { type: 'reasoning-start', ...REASONING };
         yield { type: 'reasoning-delta', ...REASONING, delta: reasoning };
         isReasoning = true;
@@ -63,7 +60,7 @@ async function* partsOf<Version extends Specification>(
       if (text && !hasText) yield { type: 'text-start', ...TEXT };
       if (text) yield { type: 'text-delta', ...TEXT, delta: text };
       hasText ||= text !== '';
-      if (sends) yield* tools.add(toolCalls); // otherwise they are not validated
+      yield* tools.add(toolCalls);
       reason = finishReason || reason;
       usage = chunk.usage ?? usage;
     }
@@ -88,7 +85,7 @@ async function* partsOf<Version extends Specification>(
   };
 }
 
-function firstChoice({ choices }: ExtendedChatCompletionChunk) {
+function firstChoice({ choices }: ChatCompletionChunk) {
   const choice = choices.find(({ index }) => index === 0);
   return {
     content: choice?.delta.content ?? '',

@@ -74,6 +74,7 @@ export class Transport {
       ignoreErrors(() => call?.reporter?.completed(completionFacts(body)));
       if (schema === undefined) return unwrap(body);
       const value = (content ?? unwrap)(body);
+      if (value === undefined && content !== undefined) return unwrap(body);
       // A caller's schema may be slow, but it does not extend the call's time limits.
       const parsed = await timeouts.wait(applySchema(schema, value, body, (text) => redactor.quote(text)));
       return content === undefined ? (parsed as T) : unwrap(body, parsed);

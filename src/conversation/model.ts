@@ -1,5 +1,5 @@
 import type {
-  ChatMessage,
+  ChatRole,
   CompactionLevel,
   CompactionResult,
   CompletionUsage,
@@ -11,7 +11,9 @@ import type {
 } from '../index.js';
 
 /** A message of a conversation. */
-export interface ConversationMessage extends ChatMessage {
+export interface ConversationMessage {
+  role: ChatRole;
+  content: string;
   /** Must be the service's id, if the service has the message. Set when a turn is stored without one. */
   id?: string | undefined;
   /** The speaker, if there are several users. */
@@ -192,11 +194,11 @@ export interface BuiltPrompt {
   /** The context, the newest messages, the recalled ones and the input. Contains no system message. */
   messages: PromptMessage[];
   /** `instructions` as a system message, then `messages`: for `gateway.chat.completions.create`. */
-  chatMessages: ChatMessage[];
+  chatMessages: Pick<ConversationMessage, 'role' | 'content'>[];
   /** The context message, unless the context is empty. Already part of the prompt. */
-  context?: ChatMessage | undefined;
+  context?: PromptMessage | undefined;
   /** The message with what was recalled, if anything was. Already part of the prompt, right before the input. */
-  recalled?: ChatMessage | undefined;
+  recalled?: PromptMessage | undefined;
   /** Index of the first of the newest messages that are sent as they are. */
   start: number;
   report: PromptReport;

@@ -1,12 +1,6 @@
 import * as z from 'zod/mini';
 import { type Runtime, systemRuntime } from '../base/runtime.js';
-import {
-  ConfigurationError,
-  type ContextClient,
-  type ExtendedTypes,
-  type GatewayClient,
-  type RequestOptions,
-} from '../index.js';
+import { ConfigurationError, type ContextClient, type GatewayClient, type RequestOptions } from '../index.js';
 import { findBadOptions, functionOption, isFunction, option } from '../validation/options.js';
 import type { CompactionReceipt, ConversationMessage } from './model.js';
 import { formatOf } from './search/dates.js';
@@ -15,7 +9,7 @@ import type { ConversationStore } from './store.js';
 
 /** Options of `createConversation`. The first three are required. */
 export interface ConversationOptions {
-  gateway: GatewayClient<ExtendedTypes>;
+  gateway: GatewayClient;
   model: string;
   conversationId: string;
   /**

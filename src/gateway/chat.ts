@@ -6,49 +6,51 @@ import type { Transport } from '../call/transport.js';
 import { badArgument, ResponseValidationError } from '../errors/validation.js';
 import { DEFAULTS } from '../request/client-options.js';
 import type { RequestOptions } from '../request/request-options.js';
+import type { ResponseSpec } from '../response/service-response.js';
 import type { ChatCompletionStream } from '../stream/completion-stream.js';
 import { openStream } from '../stream/open.js';
 import type { StandardSchema } from '../validation/validate.js';
-import type { ChatCompletion, ChatCompletionChoice } from '../wire/completions.js';
-import type { CompletionForm, CompletionTypes, ExtendedTypes } from '../wire/form.js';
-import { tidyCompletion } from '../wire/tidy.js';
+import {
+  type ChatCompletion,
+  type ChatCompletionChoice,
+  type ChatCompletionParams,
+  chatCompletionParamsSchema,
+  chatCompletionSchema,
+} from '../wire/completions.js';
+import type { DecodeChunk } from '../wire/decode-chunk.js';
+import { addMissing, tidyCompletion } from '../wire/tidy.js';
 
 /** A completion whose reply is JSON: `parsed` is what the schema made of it. */
-export type ParsedChatCompletion<T, Completion = ChatCompletion> = Completion & { parsed: T };
+export type ParsedChatCompletion<T> = ChatCompletion & { parsed: T };
 /** The fence that many models put around JSON. */
 const FENCE = /^\s*```[^\n{[]{0,40}([\s\S]*)```\s*$/;
 
 /** `gateway.chat` */
-export class Chat<Types extends ExtendedTypes = CompletionTypes> {
-  readonly completions: ChatCompletions<Types>;
+export class Chat {
+  readonly completions: ChatCompletions;
 
   /** @internal */
-  constructor(transport: Transport, form: CompletionForm<Types>) {
-    this.completions = new ChatCompletions(transport, form);
+  constructor(transport: Transport, decodeChunk: DecodeChunk | undefined) {
+    this.completions = new ChatCompletions(transport, decodeChunk);
   }
 }
 
 /** `/v1/chat/completions` */
-export class ChatCompletions<Types extends ExtendedTypes = CompletionTypes> extends Resource {
-  readonly #form: CompletionForm<Types>;
+export class ChatCompletions extends Resource {
+  readonly #decodeChunk: DecodeChunk | undefined;
 
   /** @internal */
-  constructor(transport: Transport, form: CompletionForm<Types>) {
+  constructor(transport: Transport, decodeChunk: DecodeChunk | undefined) {
     super(transport);
-    this.#form = form;
-  }
-
-  /** @internal Whether completions take and return what the API does not document: the client's option `completions: extended`. */
-  get isExtended(): boolean {
-    return this.#form.isExtended;
+    this.#decodeChunk = decodeChunk;
   }
 
   /**
    * Create a completion. `POST /v1/chat/completions`
    *
    * With `stream: true` it returns a stream: `for await (const chunk of await create({ …, stream: true }))`. The
-   * default `timeout` is 600 s for a whole completion, and 60 s for the headers of a stream. With the client's option
-   * `completions: extended`, the types have tools, images, JSON formats and more parameters.
+   * default `timeout` is 600 s for a whole completion, and 60 s for the headers of a stream. The API documents the parameters
+   * from `model` to `stream`; the service may ignore or reject the others.
    *
    * @throws {RequestValidationError} when an argument is invalid, such as a `temperature` outside 0 to 2; nothing was
    * sent
@@ -65,23 +67,16 @@ export class ChatCompletions<Types extends ExtendedTypes = CompletionTypes> exte
    * console.log(choices[0]?.message.content);
    * ```
    */
-  create(params: Types['params'] & { stream: true }, options?: RequestOptions): APIPromise<ChatCompletionStream<Types>>;
+  create(params: ChatCompletionParams & { stream: true }, options?: RequestOptions): APIPromise<ChatCompletionStream>;
   create(
-    params: Types['params'] & { stream?: false | undefined },
+    params: ChatCompletionParams & { stream?: false | undefined },
     options?: RequestOptions,
-  ): APIPromise<Types['completion']>;
-  create(
-    params: Types['params'],
-    options?: RequestOptions,
-  ): APIPromise<Types['completion'] | ChatCompletionStream<Types>>;
-  create(params: Types['params'], options?: RequestOptions): APIPromise<unknown> {
-    const form = this.#form;
-    if (asksForStream(params)) {
-      const endpoint = { ...endpointOf(form, params), accept: 'text/event-stream', timeout: undefined };
-      return this.transport.stream(endpoint, (opened) => openStream(opened, form), options);
-    }
-    const response = { schema: form.completion, tidy: tidyOf(form), unwrap: form.complete };
-    return this.transport.request(endpointOf(form, params), response, options);
+  ): APIPromise<ChatCompletion>;
+  create(params: ChatCompletionParams, options?: RequestOptions): APIPromise<ChatCompletion | ChatCompletionStream>;
+  create(params: ChatCompletionParams, options?: RequestOptions): APIPromise<unknown> {
+    if (given(params, 'stream') !== true) return this.transport.request(endpointOf(params), WHOLE, options);
+    const endpoint = { ...endpointOf(params), accept: 'text/event-stream', timeout: undefined };
+    return this.transport.stream(endpoint, (opened) => openStream(opened, this.#decodeChunk), options);
   }
 
   /**
@@ -89,8 +84,9 @@ export class ChatCompletions<Types extends ExtendedTypes = CompletionTypes> exte
    * Schema](https://standardschema.dev) such as one of zod. Returns the completion with `parsed`, the reply of the first choice.
    * `POST /v1/chat/completions`
    *
-   * The schema is not sent: tell the model to reply in JSON; with `completions: extended`, also by `response_format`. A fence
-   * around the JSON is removed. The default `timeout` is 600 s.
+   * The schema is not sent: tell the model to reply in JSON, or pass a `response_format`, too. A fence around the JSON is
+   * removed. With `tools`, `parsed` is `undefined` if the model calls one in place of a reply in JSON. The default `timeout`
+   * is 600 s.
    *
    * @throws {RequestValidationError} when an argument is invalid, or with `stream: true`; nothing was sent
    * @throws {ResponseValidationError} when the reply is not JSON or does not match; its `body` is the completion
@@ -108,50 +104,65 @@ export class ChatCompletions<Types extends ExtendedTypes = CompletionTypes> exte
    * ```
    */
   parse<T>(
-    params: Types['params'],
+    params: ChatCompletionParams & { tools?: undefined },
     options: RequestOptions & { schema: StandardSchema<T> },
-  ): APIPromise<ParsedChatCompletion<T, Types['completion']>> {
-    const form = this.#form;
+  ): APIPromise<ParsedChatCompletion<T>>;
+  parse<T>(
+    params: ChatCompletionParams,
+    options: RequestOptions & { schema: StandardSchema<T> },
+  ): APIPromise<ParsedChatCompletion<T | undefined>>;
+  parse<T>(
+    params: ChatCompletionParams,
+    options: RequestOptions & { schema: StandardSchema<T> },
+  ): APIPromise<ParsedChatCompletion<T | undefined>> {
+    const mayCall = given(params, 'tools') !== undefined;
     return this.transport.request(
       () => {
-        if (asksForStream(params)) throw badArgument(['stream'], 'must be false');
-        return endpointOf(form, params);
+        if (given(params, 'stream') === true) throw badArgument(['stream'], 'must be false');
+        return endpointOf(params);
       },
       {
-        schema: form.completion,
-        tidy: tidyOf(form),
-        content: parsedReply,
-        unwrap: (body, parsed) => ({ ...form.complete(body), parsed: parsed as T }),
+        ...WHOLE,
+        content: (completion) => parsedReply(completion, mayCall),
+        unwrap: (body, parsed) => ({ ...addMissing(body), parsed: parsed as T | undefined }),
       },
       options ?? {}, // a missing schema is an error
     );
   }
 }
 
-function endpointOf<Types extends ExtendedTypes>({ params: accepts }: CompletionForm<Types>, body: Types['params']) {
+/** How a whole completion is read. */
+const WHOLE: ResponseSpec<ChatCompletion, ChatCompletion> = {
+  schema: chatCompletionSchema,
+  tidy: tidyCompletion,
+  unwrap: addMissing,
+};
+
+function endpointOf(body: ChatCompletionParams) {
+  const accepts = chatCompletionParamsSchema;
   return { method: 'POST', path: '/v1/chat/completions', body, accepts, timeout: DEFAULTS.workTimeout } as const;
 }
 
-function tidyOf({ isExtended }: { isExtended: boolean }): (completion: unknown) => void {
-  return (completion) => tidyCompletion(completion, !isExtended);
-}
-
-/** The reply of the first choice, which must be JSON. @throws {ResponseValidationError} when it is not */
-function parsedReply(completion: unknown): unknown {
+/**
+ * The reply of the first choice, which must be JSON. `undefined` if the model calls tools in its place.
+ *
+ * @throws {ResponseValidationError} when it is not
+ */
+function parsedReply(completion: unknown, mayCall: boolean): unknown {
   // With `validation: 'report'`, the completion may have any form.
   const choice = (completion as Partial<ChatCompletion> | null)?.choices?.[0] as Partial<ChatCompletionChoice> | null;
   const content: unknown = choice?.message?.content;
   const value = typeof content === 'string' ? tryJson(content.replace(FENCE, '$1')) : undefined;
-  if (value !== undefined) return value;
+  if (value !== undefined || (mayCall && choice?.message?.tool_calls?.length)) return value;
   const reason = choice?.finish_reason === 'length' ? ': it ended at max_tokens' : ': see error.body';
   throw new ResponseValidationError(`The reply is not JSON${reason}.`, { body: completion });
 }
 
 /** Reads one field before the arguments are checked. The check reports what is wrong with them. */
-function asksForStream(params: { stream?: boolean | undefined }): boolean {
+function given(params: ChatCompletionParams, name: keyof ChatCompletionParams): unknown {
   try {
-    return ownField(params, 'stream') === true;
+    return ownField(params, name);
   } catch {
-    return false;
+    return undefined;
   }
 }

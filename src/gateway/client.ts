@@ -11,8 +11,8 @@ import {
   clientOptions,
 } from '../request/client-options.js';
 import { type CredentialKind, credentialReader } from '../request/credential.js';
-import { formOption } from '../validation/options.js';
-import { type CompletionForm, type CompletionTypes, documented, type ExtendedTypes } from '../wire/form.js';
+import { functionOption } from '../validation/options.js';
+import type { DecodeChunk } from '../wire/decode-chunk.js';
 import { Chat } from './chat.js';
 import { Files } from './files.js';
 import { Integrations } from './integrations.js';
@@ -20,25 +20,20 @@ import { Presets } from './presets.js';
 import { Usage } from './usage.js';
 
 /** Options of a `GatewayClient`. */
-export interface GatewayClientOptions<Types extends ExtendedTypes = CompletionTypes> extends ClientOptions {
+export interface GatewayClientOptions extends ClientOptions {
   /**
    * The API key, or a function that returns it, so that keys can be rotated without a restart. Use secret keys
    * (`svc_sk_`) on servers only, and publishable keys (`svc_pk_`) in browsers.
    * @default the environment variable `CONTEXT_GATEWAY_API_KEY`
    */
   apiKey?: Credential | undefined;
-  /**
-   * `extended`: completions take and return what the API does not document, in the form that OpenAI documents: tools,
-   * images, JSON formats, sampling parameters. The service may ignore or reject them. A copy with `decodeChunk` reads
-   * streams whose events have another form.
-   * @default `documented`: only what is documented is typed and validated
-   */
-  completions?: CompletionForm<Types> | undefined;
+  /** Reads streams whose events have another form. @default events are read as chunks of the form `chat.completion.chunk` */
+  decodeChunk?: DecodeChunk | undefined;
 }
 
 const optionsSchema = /* @__PURE__ */ z.strictObject({
   apiKey: checkedElsewhere,
-  completions: formOption,
+  decodeChunk: functionOption,
   ...clientOptions,
 });
 
@@ -46,8 +41,7 @@ const optionsSchema = /* @__PURE__ */ z.strictObject({
 export type KeyType = 'secret' | 'publishable' | 'unknown';
 
 /**
- * The Gateway API (`/v1`): chat completions, presets, files, integrations, usage. With `completions: extended`, its
- * type is `GatewayClient<ExtendedTypes>`.
+ * The Gateway API (`/v1`): chat completions, presets, files, integrations, usage.
  *
  * @throws {ConfigurationError} when an option is invalid; the message says how to fix it
  *
@@ -57,11 +51,9 @@ export type KeyType = 'secret' | 'publishable' | 'unknown';
  * const fromEnvironment = new GatewayClient(); // CONTEXT_GATEWAY_BASE_URL, CONTEXT_GATEWAY_API_KEY
  * ```
  */
-export class GatewayClient<Types extends ExtendedTypes = CompletionTypes> extends ServiceClient<
-  GatewayClientOptions<Types>
-> {
+export class GatewayClient extends ServiceClient<GatewayClientOptions> {
   /** Chat completions, whole or streamed. */
-  readonly chat: Chat<Types>;
+  readonly chat: Chat;
   /** Stored templates. */
   readonly presets: Presets;
   /** File uploads. */
@@ -77,10 +69,10 @@ export class GatewayClient<Types extends ExtendedTypes = CompletionTypes> extend
     return 'GatewayClient';
   }
 
-  constructor(options?: GatewayClientOptions<Types>);
+  constructor(options?: GatewayClientOptions);
   /** @internal */
-  constructor(options?: GatewayClientOptions<Types>, shared?: ClientState, runtime?: Runtime);
-  constructor(given: GatewayClientOptions<Types> = {}, shared?: ClientState, runtime?: Runtime) {
+  constructor(options?: GatewayClientOptions, shared?: ClientState, runtime?: Runtime);
+  constructor(given: GatewayClientOptions = {}, shared?: ClientState, runtime?: Runtime) {
     const options = checkClientOptions(given, optionsSchema, 'apiKey');
     const key = { type: 'unknown' as KeyType };
     const kind = keyKind(options.dangerouslyAllowBrowser === true, key);
@@ -94,8 +86,7 @@ export class GatewayClient<Types extends ExtendedTypes = CompletionTypes> extend
     super(options, area, shared, runtime);
     this.#key = key;
     const { transport } = this;
-    const form = options.completions ?? (documented as CompletionForm<Types>); // the type parameter is its default then
-    this.chat = new Chat(transport, form);
+    this.chat = new Chat(transport, options.decodeChunk);
     this.presets = new Presets(transport);
     this.files = new Files(transport);
     this.integrations = new Integrations(transport);

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { isObject, ownProperties } from '../base/objects.js';
 import { badArgument, RequestValidationError } from '../errors/validation.js';
-import { formOption, functionOption, isFunction, option, timeOption } from '../validation/options.js';
+import { functionOption, isFunction, option, timeOption } from '../validation/options.js';
 import { type AnySchema, findIssues } from '../validation/schema-issues.js';
 import type { StandardSchema } from '../validation/validate.js';
 import { checkedElsewhere, commonOptions } from './client-options.js';
@@ -42,7 +42,7 @@ const signal = /* @__PURE__ */ option<AbortSignal>(isSignal, 'must be an AbortSi
 export const readStreamOptionsSchema = /* @__PURE__ */ z.strictObject({
   signal,
   streamIdleTimeout: timeOption,
-  completions: formOption,
+  decodeChunk: functionOption,
 });
 
 export const requestOptionsSchema = /* @__PURE__ */ z.strictObject({

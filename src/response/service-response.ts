@@ -21,7 +21,7 @@ export interface ResponseSpec<Body, T> {
   readonly allowEmpty?: boolean;
   /** Not documented: the caller may pass a `schema`. */
   readonly undocumented?: boolean;
-  /** The part of a documented response that a caller's `schema` validates. */
+  /** The part of a documented response that a caller's `schema` validates, or `undefined` if there is none. */
   readonly content?: (body: Body) => unknown;
 }
 

@@ -11,14 +11,14 @@ import { errorDetails, excerpt, stillEncoded } from '../response/error-details.j
 import type { ServiceResponse } from '../response/service-response.js';
 import { checkDepth } from '../validation/json.js';
 import { findIssues, repair } from '../validation/schema-issues.js';
-import { type ChatCompletionChunk, completionUsageSchema } from '../wire/completions.js';
-import type { CompletionForm, DecodeChunk, ExtendedTypes, ServerSentEvent } from '../wire/form.js';
+import { type ChatCompletionChunk, chatCompletionChunkSchema, completionUsageSchema } from '../wire/completions.js';
+import type { DecodeChunk, ServerSentEvent } from '../wire/decode-chunk.js';
 import { tidyMessage } from '../wire/tidy.js';
 import { BARE_LINE, EventReader } from './sse.js';
 
 /** What a source of chunks has next. */
-export type Next<Chunk> =
-  | Chunk
+export type Next =
+  | ChatCompletionChunk
   /** The completion is complete. */
   | 'done'
   /** An event without a chunk, such as a heartbeat. */
@@ -29,9 +29,9 @@ export type Next<Chunk> =
   | undefined;
 
 /** Where the chunks of a stream come from. */
-export interface ChunkSource<Chunk> {
+export interface ChunkSource {
   /** `isWhole`: every choice is complete, so that whatever follows is no part of the completion. */
-  next(isWhole: boolean): Next<Chunk>;
+  next(isWhole: boolean): Next;
   /** The error of a stream that ended before the completion was complete. */
   endedEarly(): ContextGatewayError;
   /** Takes the next bytes of the body, or `undefined` at its end. */
@@ -48,23 +48,21 @@ interface Place {
 }
 
 const FOREIGN =
-  'None of the events is a chat.completion.chunk. For a service with another form, pass completions: { ...documented, decodeChunk }.';
+  'None of the events is a chat.completion.chunk. For a service with another form, pass the option decodeChunk.';
 
 /** Turns the events of one stream into validated chunks. */
-export class EventChunks<Types extends ExtendedTypes> implements ChunkSource<Types['chunk']> {
+export class EventChunks implements ChunkSource {
   readonly #events = new EventReader();
-  readonly #schema: CompletionForm<Types>['chunk'];
   readonly #decode: DecodeChunk | undefined;
-  readonly #repeated = repeatedChunk<Types['chunk']>();
+  readonly #repeated = repeatedChunk<ChatCompletionChunk>();
   /** The data of the first event that was skipped, until there is a chunk. */
   #skipped: string | undefined;
   #hasChunk = false;
 
   constructor(
     private readonly response: ServiceResponse,
-    { chunk, decodeChunk }: CompletionForm<Types>,
+    decodeChunk: DecodeChunk | undefined,
   ) {
-    this.#schema = chunk;
     this.#decode = decodeChunk;
   }
 
@@ -73,7 +71,7 @@ export class EventChunks<Types extends ExtendedTypes> implements ChunkSource<Typ
   }
 
   /** @throws {StreamError} for an error event, {ResponseValidationError} for anything unreadable */
-  next(isWhole: boolean): Next<Types['chunk']> {
+  next(isWhole: boolean): Next {
     const { ended } = this.#events;
     const event = this.#events.next();
     if (event === undefined) return ended ? 'ended' : undefined;
@@ -118,7 +116,7 @@ export class EventChunks<Types extends ExtendedTypes> implements ChunkSource<Typ
    * Reads one event as a validated chunk. `cut` means that the body ended within the event. Then an unreadable event is
    * skipped, and the end of the body decides whether anything is missing. So is one after a whole completion.
    */
-  #read(event: ServerSentEvent, { cut, isWhole }: Place): Types['chunk'] | 'done' | undefined {
+  #read(event: ServerSentEvent, { cut, isWhole }: Place): ChatCompletionChunk | 'done' | undefined {
     const plain = event.event === undefined && this.#decode === undefined;
     const repeated = plain ? this.#repeated?.recognise(event.data) : undefined;
     if (repeated !== undefined) return repeated;
@@ -134,8 +132,8 @@ export class EventChunks<Types extends ExtendedTypes> implements ChunkSource<Typ
       if (!isChunk(value)) return undefined;
       tidy(value as Record<string, unknown>);
     }
-    const chunk = value as Types['chunk']; // checked in the next line, or reported and returned as it is
-    if (this.response.check(this.#schema, value) && plain) this.#repeated?.learn(event.data, chunk);
+    const chunk = value as ChatCompletionChunk; // checked in the next line, or reported and returned as it is
+    if (this.response.check(chatCompletionChunkSchema, value) && plain) this.#repeated?.learn(event.data, chunk);
     return chunk;
   }
 }

@@ -1,12 +1,11 @@
 import type { ResponseInfo } from '../base/response-info.js';
 import { CharacterJoiner } from '../base/unicode.js';
 import { StreamConsumedError } from '../errors/stream.js';
-import type { ChatCompletionChunk } from '../wire/completions.js';
-import type { CompletionTypes, ExtendedTypes } from '../wire/form.js';
+import type { ChatCompletionChunk, StreamedChatCompletion } from '../wire/completions.js';
 import { firstText } from './accumulator.js';
 import type { StreamMetrics, StreamOwner } from './stream-owner.js';
 
-type Step<Chunk> = IteratorResult<Chunk, undefined>;
+type Step = IteratorResult<ChatCompletionChunk, undefined>;
 
 const END: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
@@ -14,17 +13,15 @@ const END: IteratorReturnResult<undefined> = { done: true, value: undefined };
  * A streamed completion. Loop over it once. The loop ends when the completion is complete, and throws in every other
  * case; the error's `partial` holds what has arrived. Leaving the loop closes the stream and frees its connection.
  */
-export class ChatCompletionStream<Types extends ExtendedTypes = CompletionTypes>
-  implements AsyncIterable<Types['chunk']>
-{
-  readonly #owner: StreamOwner<Types>;
+export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> {
+  readonly #owner: StreamOwner;
   #consumed = false;
   #thrown = false;
   /** The promise of the last call of `#next`, and how many calls are pending. */
-  #turn: Promise<Step<Types['chunk']>> = Promise.resolve(END);
+  #turn: Promise<Step> = Promise.resolve(END);
   #pending = 0;
   /** Chunks that `finalCompletion` has read and a loop will get. */
-  #ahead: Types['chunk'][] = [];
+  #ahead: ChatCompletionChunk[] = [];
 
   /** @internal With a tag, Vue does not wrap it in a proxy, behind which private fields cannot be read. */
   get [Symbol.toStringTag](): string {
@@ -32,7 +29,7 @@ export class ChatCompletionStream<Types extends ExtendedTypes = CompletionTypes>
   }
 
   /** @internal */
-  constructor(owner: StreamOwner<Types>) {
+  constructor(owner: StreamOwner) {
     this.#owner = owner;
   }
 
@@ -42,7 +39,7 @@ export class ChatCompletionStream<Types extends ExtendedTypes = CompletionTypes>
   }
 
   /** Reads the stream. @throws {StreamConsumedError} on a second loop */
-  [Symbol.asyncIterator](): AsyncIterator<Types['chunk'], undefined> {
+  [Symbol.asyncIterator](): AsyncIterator<ChatCompletionChunk, undefined> {
     if (this.#consumed) throw this.#owner.describe(new StreamConsumedError());
     this.#consumed = true;
     return { next: () => this.#next(this.#step), return: this.#leave };
@@ -74,7 +71,7 @@ export class ChatCompletionStream<Types extends ExtendedTypes = CompletionTypes>
    * console.log(choices[0]?.message.content, usage?.total_tokens);
    * ```
    */
-  finalCompletion(): Promise<Types['streamed']> {
+  finalCompletion(): Promise<StreamedChatCompletion> {
     const inLoop = this.#isBetweenReads;
     // Reads the stream itself, unless a loop does. The loop may also begin, or go on, right after this call.
     const completion = Promise.resolve().then(async () => {
@@ -130,17 +127,17 @@ export class ChatCompletionStream<Types extends ExtendedTypes = CompletionTypes>
   }
 
   /** Overlapping calls resolve in order. */
-  #next(step: () => Promise<Step<Types['chunk']>>): Promise<Step<Types['chunk']>> {
+  #next(step: () => Promise<Step>): Promise<Step> {
     this.#pending += 1;
     this.#turn = this.#pending === 1 ? step() : this.#turn.then(step, step);
     return this.#turn;
   }
 
-  readonly #step = (): Promise<Step<Types['chunk']>> => this.#read(false);
-  readonly #readAhead = (): Promise<Step<Types['chunk']>> => this.#read(true);
+  readonly #step = (): Promise<Step> => this.#read(false);
+  readonly #readAhead = (): Promise<Step> => this.#read(true);
 
   /** One function for all, because a generator or one more `await` takes 0.1 to 0.2 microseconds longer for each event. */
-  async #read(ahead: boolean): Promise<Step<Types['chunk']>> {
+  async #read(ahead: boolean): Promise<Step> {
     const owner = this.#owner;
     try {
       const early = ahead || this.#ahead.length === 0 ? undefined : this.#ahead.shift();

@@ -3,7 +3,6 @@ import { streamOf } from '../base/stream-of.js';
 import { StreamTruncatedError } from '../errors/stream.js';
 import { visibleError } from '../errors/visible.js';
 import type { ChatCompletionChunk } from '../wire/completions.js';
-import type { ExtendedTypes } from '../wire/form.js';
 import { TRUNCATED } from './chunk.js';
 import type { ChatCompletionStream } from './completion-stream.js';
 
@@ -25,7 +24,7 @@ import type { ChatCompletionStream } from './completion-stream.js';
  * console.log((await response.text()).split('\n')[0]?.slice(0, 6));
  * ```
  */
-export function toEventStream(stream: ChatCompletionStream<ExtendedTypes>): ReadableStream<Uint8Array> {
+export function toEventStream(stream: ChatCompletionStream): ReadableStream<Uint8Array> {
   const chunks = stream[Symbol.asyncIterator]();
   return streamOf(withHeartbeats(eventsOf(chunks)), () => chunks.return?.());
 }

@@ -3,8 +3,9 @@ import { ResponseValidationError } from '../errors/validation.js';
 import type { ByteSource } from '../platform/engine.js';
 import { mediaType, readError, readJson } from '../response/body.js';
 import type { ServiceResponse } from '../response/service-response.js';
-import type { CompletionForm, ExtendedTypes } from '../wire/form.js';
-import { tidyCompletion } from '../wire/tidy.js';
+import { type ChatCompletionChunk, chatCompletionSchema } from '../wire/completions.js';
+import type { DecodeChunk } from '../wire/decode-chunk.js';
+import { addMissing, tidyCompletion } from '../wire/tidy.js';
 import { type ChunkSource, EventChunks, tidy } from './chunk.js';
 import { ChatCompletionStream } from './completion-stream.js';
 import { StreamOwner } from './stream-owner.js';
@@ -14,10 +15,10 @@ const EVENTS = 'text/event-stream';
 /**
  * Opens the response to a streamed request: usually events, but also an error or a whole completion as JSON, or a page.
  */
-export async function openStream<Types extends ExtendedTypes>(
+export async function openStream(
   response: ServiceResponse,
-  form: CompletionForm<Types>,
-): Promise<ChatCompletionStream<Types>> {
+  decodeChunk: DecodeChunk | undefined,
+): Promise<ChatCompletionStream> {
   const { timeouts } = response.source;
   const { status, headers } = response.head;
   // From its headers on, a stream has its own timeout, so that an unread one does not hold its connection forever.
@@ -25,11 +26,10 @@ export async function openStream<Types extends ExtendedTypes>(
   const said = mediaType(headers);
   if (said !== EVENTS) timeouts.progressed(); // it is read here
   const type = status !== 200 || said === EVENTS ? said : await sniff(response, said);
-  const read = (chunks: ChunkSource<Types['chunk']>) =>
-    new ChatCompletionStream(new StreamOwner(response, form, chunks));
-  if (status === 200 && type === EVENTS) return read(new EventChunks(response, form));
+  const read = (chunks: ChunkSource) => new ChatCompletionStream(new StreamOwner(response, chunks));
+  if (status === 200 && type === EVENTS) return read(new EventChunks(response, decodeChunk));
   if (status === 200 && type === 'application/json') {
-    const chunk = await readChunk(response, form);
+    const chunk = await readChunk(response);
     timeouts.startIdle(); // from now on, the caller reads
     return read(once(chunk));
   }
@@ -56,19 +56,17 @@ async function sniff(response: ServiceResponse, said: string | undefined): Promi
 }
 
 /** Reads a whole completion as one chunk. */
-async function readChunk<Types extends ExtendedTypes>(
-  response: ServiceResponse,
-  { completion }: CompletionForm<Types>,
-): Promise<Types['chunk']> {
+async function readChunk(response: ServiceResponse): Promise<ChatCompletionChunk> {
   const body = await readJson(response);
-  response.check(completion, body, (received) => tidyCompletion(received, true));
+  response.check(chatCompletionSchema, body, tidyCompletion);
+  addMissing(body);
   const chunk = { ...(body as object), object: 'chat.completion.chunk' };
   tidy(chunk);
-  return chunk as Types['chunk']; // checked three lines above, or reported and returned as it is
+  return chunk as unknown as ChatCompletionChunk; // checked four lines above, or reported and returned as it is
 }
 
 /** One chunk, from a body that was read. */
-function once<Chunk>(chunk: Chunk): ChunkSource<Chunk> {
+function once(chunk: ChatCompletionChunk): ChunkSource {
   const chunks = [chunk];
   return { next: () => chunks.pop() ?? 'done', feed: () => {}, endedEarly: () => new StreamTruncatedError() };
 }

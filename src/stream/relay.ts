@@ -12,21 +12,18 @@ import { CallTimeouts, LiveCalls } from '../request/timeouts.js';
 import { parseError, readError } from '../response/body.js';
 import { errorIn } from '../response/error-details.js';
 import { ServiceResponse } from '../response/service-response.js';
-import { type CompletionForm, type CompletionTypes, documented, type ExtendedTypes } from '../wire/form.js';
+import type { DecodeChunk } from '../wire/decode-chunk.js';
 import type { ChatCompletionStream } from './completion-stream.js';
 import { openStream } from './open.js';
 
 /** Options of `readChatCompletionStream`. */
-export interface ReadStreamOptions<Types extends ExtendedTypes = CompletionTypes> {
+export interface ReadStreamOptions {
   /** Aborts the stream. */
   signal?: AbortSignal | undefined;
   /** The longest wait for an event with data, in milliseconds. @default 120_000 */
   streamIdleTimeout?: number | undefined;
-  /**
-   * `extended`, as on the client of your server: the chunks are typed and validated with tool calls. Its `decodeChunk`
-   * is not called, because your server relays the chunks that it returned.
-   */
-  completions?: CompletionForm<Types> | undefined;
+  /** Reads events that have another form. Not for those of `toEventStream`: they are chunks, whatever the service sends. */
+  decodeChunk?: DecodeChunk | undefined;
 }
 
 /**
@@ -49,13 +46,12 @@ export interface ReadStreamOptions<Types extends ExtendedTypes = CompletionTypes
  * for await (const text of (await readChatCompletionStream(response)).textStream) process.stdout.write(text);
  * ```
  */
-export async function readChatCompletionStream<Types extends ExtendedTypes = CompletionTypes>(
+export async function readChatCompletionStream(
   source: Response | ReadableStream<Uint8Array>,
-  options: ReadStreamOptions<Types> = {},
-): Promise<ChatCompletionStream<Types>> {
+  options: ReadStreamOptions = {},
+): Promise<ChatCompletionStream> {
   const checked = checkRequestOptions(options, readStreamOptionsSchema);
-  const { signal, streamIdleTimeout = DEFAULTS.streamIdleTimeout } = checked;
-  const form = checked.completions ?? (documented as CompletionForm<Types>); // the type parameter is its default then
+  const { signal, streamIdleTimeout = DEFAULTS.streamIdleTimeout, decodeChunk } = checked;
   const { status, headers, body } = responseFrom(source);
   if (body?.locked) throw new StreamConsumedError();
   const head = { status, headers: fetchHeaders(headers), body: streamSource(body?.getReader()) };
@@ -69,7 +65,7 @@ export async function readChatCompletionStream<Types extends ExtendedTypes = Com
   };
   try {
     const received = new ServiceResponse(head, details);
-    if (status >= 200 && status <= 299) return await openStream(received, { ...form, decodeChunk: undefined });
+    if (status >= 200 && status <= 299) return await openStream(received, decodeChunk);
     const { text } = await readError(head.body, systemRuntime);
     timeouts.check(); // an abort takes precedence over the status
     throw errorIn(received, parseError(text));

@@ -1,6 +1,6 @@
 import { createParser, type EventSourceParser } from 'eventsource-parser';
 import { ResponseTooLargeError } from '../errors/connection.js';
-import type { ServerSentEvent } from '../wire/form.js';
+import type { ServerSentEvent } from '../wire/decode-chunk.js';
 
 /** Maximum bytes of an event, including comments and unknown fields before its end. */
 const MAX_EVENT = 8 * 1024 * 1024;

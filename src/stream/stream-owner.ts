@@ -5,7 +5,8 @@ import { ResponseValidationError } from '../errors/validation.js';
 import { type Ending, endingOf } from '../events/reporter.js';
 import { discard } from '../response/body.js';
 import type { ServiceResponse } from '../response/service-response.js';
-import type { CompletionForm, ExtendedTypes } from '../wire/form.js';
+import { type ChatCompletionChunk, type StreamedChatCompletion, streamedCallsSchema } from '../wire/completions.js';
+import { addMissing } from '../wire/tidy.js';
 import { CompletionAccumulator } from './accumulator.js';
 import type { ChunkSource } from './chunk.js';
 
@@ -24,7 +25,7 @@ export interface StreamMetrics {
  * Owns what a stream holds: its body, its call's timers and the completion so far. Ends once: complete, with an error,
  * or because its reader closes it. Then it cancels the body, removes timers and listeners, and reports.
  */
-export class StreamOwner<Types extends ExtendedTypes> {
+export class StreamOwner {
   /** Resolves when the stream has ended, however it did. */
   readonly ended: Promise<void>;
   readonly #accumulator = new CompletionAccumulator();
@@ -38,8 +39,7 @@ export class StreamOwner<Types extends ExtendedTypes> {
 
   constructor(
     readonly response: ServiceResponse,
-    private readonly form: CompletionForm<Types>,
-    private readonly source: ChunkSource<Types['chunk']>,
+    private readonly source: ChunkSource,
   ) {
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
@@ -71,7 +71,7 @@ export class StreamOwner<Types extends ExtendedTypes> {
   }
 
   /** The next chunk, or `undefined` if more of the body must be read first, or the stream has ended. */
-  take(): Types['chunk'] | undefined {
+  take(): ChatCompletionChunk | undefined {
     while (this.isOpen) {
       const next = this.source.next(this.#accumulator.finished);
       if (next === undefined) return undefined;
@@ -95,10 +95,11 @@ export class StreamOwner<Types extends ExtendedTypes> {
   }
 
   /** The whole completion, once the stream has ended. Throws its error if it is not complete. */
-  completion(): Types['streamed'] {
+  completion(): StreamedChatCompletion {
     this.throwError();
-    const { response } = this;
-    return this.form.assemble(this.#accumulator.completion(), (schema, value) => response.check(schema, value));
+    const completion = addMissing(this.#accumulator.completion());
+    this.response.check(streamedCallsSchema, completion);
+    return completion;
   }
 
   throwError(): void {
@@ -151,7 +152,7 @@ export class StreamOwner<Types extends ExtendedTypes> {
     this.#waitingSince = undefined;
   }
 
-  #add(chunk: Types['chunk']): Types['chunk'] {
+  #add(chunk: ChatCompletionChunk): ChatCompletionChunk {
     this.#firstAt ??= this.response.source.timeouts.runtime.now();
     this.#chunks += 1;
     this.#accumulator.add(chunk);

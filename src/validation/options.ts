@@ -21,11 +21,6 @@ export const booleanOption = /* @__PURE__ */ option<boolean>(
   (value) => typeof value === 'boolean',
   'must be true or false',
 );
-/** A form of completions. */
-export const formOption = /* @__PURE__ */ option<never>((value) => {
-  const { assemble, decodeChunk = assemble } = Object(value) as Record<string, unknown>;
-  return isFunction(assemble) && isFunction(decodeChunk);
-}, "must be documented or extended (import them from 'context-gateway'), or a copy with a function decodeChunk");
 
 /** What is wrong with options, in one sentence for a `ConfigurationError`; `undefined` if nothing is. */
 export function findBadOptions(schema: AnySchema, options: object): string | undefined {

@@ -1,30 +1,53 @@
 import { isObject } from '../base/objects.js';
+import { newToolCallId } from '../base/tool-call-id.js';
 
-/** Reasons for which a reply ends that may have no text. One that ends for others, such as tool calls, is no text. */
-const WITHOUT_TEXT: readonly unknown[] = ['stop', 'length', 'content_filter'];
 const TEXT_TYPES: readonly unknown[] = ['text', 'output_text'];
 
-/** Gives a completion the documented form where services differ: it was paid for. `isText`: a reply has a text, never `null`. */
-export function tidyCompletion(completion: unknown, isText: boolean): void {
-  const { choices } = Object(completion);
-  for (const choice of Array.isArray(choices) ? choices : []) {
-    const { message, finish_reason } = Object(choice);
-    if (!isObject(message)) continue;
-    tidyMessage(message);
-    if (isText && WITHOUT_TEXT.includes(finish_reason)) message.content ??= '';
-  }
+/** Gives a completion the form of its schema where services differ: it was paid for. */
+export function tidyCompletion(completion: unknown): void {
+  for (const message of messagesOf(completion)) tidyMessage(message);
+  addMissing(completion);
 }
 
-/** The same for a message, or what a chunk adds to one: content in parts becomes their text, and arguments JSON. */
+/**
+ * The same for a message, or what a chunk adds to one: content in parts becomes their text, arguments become JSON, and `null` or
+ * a text in place of tool calls is removed.
+ */
 export function tidyMessage(message: Record<string, unknown>): void {
   const { content, tool_calls } = message;
   if (Array.isArray(content)) message.content = textOf(content) ?? content;
-  for (const call of Array.isArray(tool_calls) ? tool_calls : []) {
-    const { function: called } = Object(call);
+  if (tool_calls !== undefined && !(tool_calls instanceof Object)) message.tool_calls = undefined;
+  for (const { function: called } of objectsIn(tool_calls)) {
     // An empty object is what some services send before the pieces of the arguments.
-    if (isObject(called?.arguments))
+    if (isObject(called) && isObject(called.arguments))
       called.arguments = Object.keys(called.arguments).length === 0 ? '' : JSON.stringify(called.arguments);
   }
+}
+
+/**
+ * Adds what replies may lack: a text, unless they call tools, and the id and `arguments` of a call. Only pieces of calls have an
+ * index: without it, a call can be sent back in the next request. With `validation: 'report'`, a completion can be anything.
+ */
+export function addMissing<Completion>(completion: Completion): Completion {
+  for (const message of messagesOf(completion)) {
+    const calls = objectsIn(message.tool_calls);
+    if (calls.length === 0) message.content ??= '';
+    for (const call of calls) {
+      call.id ||= newToolCallId();
+      call.type ??= 'function';
+      if (isObject(call.function)) call.function.arguments ||= '{}';
+      Reflect.deleteProperty(call, 'index');
+    }
+  }
+  return completion;
+}
+
+function messagesOf(completion: unknown): Record<string, unknown>[] {
+  return objectsIn(objectsIn(Object(completion).choices).map(({ message }) => message));
+}
+
+function objectsIn(list: unknown): Record<string, unknown>[] {
+  return Array.isArray(list) ? list.filter(isObject) : [];
 }
 
 /** The text of content in parts, if all of them are text. */

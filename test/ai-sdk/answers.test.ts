@@ -24,7 +24,9 @@ const piece = (content: string, finish_reason: string | null = null) => ({
 /** The parts of a streamed completion of these chunks. */
 async function streamed(chunks: object[], specification?: Specification) {
   service.answers(stream(...chunks));
-  return partsOf((await model(specification).doStream({ ...call, seed: 1 })).stream);
+  return partsOf(
+    (await model(specification).doStream({ ...call, tools: [{ type: 'provider', name: 'search' }] })).stream,
+  );
 }
 
 describe('a streamed completion', () => {
@@ -35,12 +37,7 @@ describe('a streamed completion', () => {
       {
         type: 'stream-start',
         warnings: [
-          {
-            type: 'unsupported',
-            feature: 'seed',
-            details:
-              'The API does not document it. It was not sent. To send it, pass completions: extended to createAiSdkProvider.',
-          },
+          { type: 'unsupported', feature: 'tool search', details: 'It belongs to another provider. It was not sent.' },
         ],
       },
       { type: 'response-metadata', id: 'c1', modelId: 'atlas-small', timestamp: new Date(1_767_600_000_000) },
@@ -158,32 +155,26 @@ describe('a plain completion', () => {
 describe('a call', () => {
   const generate = (options: object) => model().doGenerate({ ...call, ...options });
 
-  test.each([
-    { reasoning: 'high' },
-    { responseFormat: { type: 'json' } },
-    { providerOptions: { svc: { cache: true } } },
-  ])('a call with %j is sent without it, and with a warning', async (options) => {
+  test.each<[object, object]>([
+    [{ reasoning: 'high' }, { reasoning_effort: 'high' }],
+    [{ reasoning: 'provider-default' }, {}],
+    [{ responseFormat: { type: 'json' } }, { response_format: { type: 'json_object' } }],
+    [{ responseFormat: { type: 'text' } }, {}],
+    [{ providerOptions: { svc: { cache: true } } }, { cache: true }],
+    [{ providerOptions: { other: { cache: true } } }, {}],
+    [{ tools: [], toolChoice: { type: 'auto' } }, {}],
+    [{ toolChoice: { type: 'none' } }, {}],
+  ])('a call with %j sends %j beside the documented parameters, without a warning', async (options, sent) => {
     service.answers(json(completion()));
 
     const { warnings } = await generate(options);
 
-    expect(warnings).toHaveLength(1);
-    expect(Object.keys(JSON.parse(service.bodies[0] ?? ''))).toEqual(['model', 'messages', 'stream']);
+    expect(warnings).toEqual([]);
+    const { model: _, messages: __, stream: ___, ...others } = JSON.parse(service.bodies[0] ?? '');
+    expect(others).toEqual(sent);
   });
 
-  test.each([
-    { reasoning: 'provider-default' },
-    { responseFormat: { type: 'text' } },
-    { providerOptions: { other: { cache: true } } },
-    { tools: [], toolChoice: { type: 'auto' } },
-    { toolChoice: { type: 'none' } },
-  ])('a call with %j needs no warning', async (options) => {
-    service.answers(json(completion()));
-
-    expect((await generate(options)).warnings).toEqual([]);
-  });
-
-  test('leaves out the reasoning parts of earlier messages, and warns about it', async () => {
+  test('leaves out the reasoning of earlier turns', async () => {
     service.answers(json(completion()));
     const content = [
       { type: 'reasoning', text: 'Rivers, rivers.' },
@@ -191,18 +182,20 @@ describe('a call', () => {
     ];
     const prompt = [...call.prompt, { role: 'assistant', content }, ...call.prompt];
 
-    const { warnings } = await model().doGenerate({ prompt });
+    await model().doGenerate({ prompt });
 
     expect(JSON.parse(service.bodies[0] ?? '').messages[1]).toEqual({ role: 'assistant', content: 'Rhine.' });
-    expect(warnings).toEqual([expect.objectContaining({ feature: 'reasoning parts' })]);
   });
 
   test.each([
-    { role: 'tool', content: [{ type: 'tool-result' }], says: 'tool messages' },
-    { role: 'assistant', content: [{ type: 'tool-call' }], says: 'tool-call part' },
     { role: 'user', content: [{ type: 'file' }], says: 'file part' },
+    {
+      role: 'user',
+      content: [{ type: 'file', data: 'UEsDBA', mediaType: 'application/zip' }],
+      says: 'application/zip part',
+    },
     { role: 'assistant', content: [{ type: 'custom' }], says: 'custom part' },
-  ])('a call with a $role message of $content.0.type is rejected', async ({ says, ...message }) => {
+  ])('a call with a $role message that has a $says is rejected', async ({ says, ...message }) => {
     const error = await failureOf(model().doGenerate({ prompt: [...call.prompt, message] }));
 
     expect(error).toBeInstanceOf(UnsupportedFunctionalityError);

@@ -1,5 +1,4 @@
 import * as ai from 'ai';
-import { type ChatMessage, extended } from 'context-gateway';
 import { contextMiddleware, createAiSdkProvider } from 'context-gateway/ai-sdk';
 import type { ChatTurn, Conversation, PreparedTurn } from 'context-gateway/conversation';
 import { createConversation } from 'context-gateway/conversation';
@@ -10,7 +9,7 @@ import { emulatedService } from '../helpers/world.js';
 import { majors } from './majors.js';
 
 const service = emulatedService({});
-const background = { role: 'user', content: 'Background: the key is red.' };
+const background = { role: 'user' as const, content: 'Background: the key is red.' };
 
 /** The method that the middleware calls, and that of what it returns. The real conversation has its own tests. */
 const prepare = vi.fn<Conversation['prepare']>();
@@ -29,7 +28,7 @@ beforeEach(() => {
   finish.mockReset().mockResolvedValue({} as ChatTurn);
 });
 
-const sentMessages = (): ChatMessage[] => JSON.parse(service.last.body ?? '').messages;
+const sentMessages = (): { role: string; content: string }[] => JSON.parse(service.last.body ?? '').messages;
 
 describe.each(majors)('$name', ({ name, ai, createProvider }) => {
   const model = () =>
@@ -41,7 +40,7 @@ describe.each(majors)('$name', ({ name, ai, createProvider }) => {
   const asked = { role: 'user' as const, content: prompt };
 
   test('sends the context after the instructions, the newest messages that fit, and what was recalled before the input', async () => {
-    const recalled = { role: 'user', content: 'Earlier: the lock is blue.' };
+    const recalled = { role: 'user' as const, content: 'Earlier: the lock is blue.' };
     prepare.mockImplementation(prepares({ context: background, recalled, start: 2 }));
     const earlier = ['One.', 'Two.', 'Three.', 'Four.'].map((content, i) => ({
       role: i % 2 === 1 ? ('user' as const) : ('assistant' as const),
@@ -222,7 +221,7 @@ test('inserts the context for the question of the user into every step of a turn
     tool_calls: [{ function: { name: 'look', arguments: {} } }],
   });
   const model = ai.wrapLanguageModel({
-    model: createAiSdkProvider(service.gateway(), { completions: extended })('atlas-small'),
+    model: createAiSdkProvider(service.gateway())('atlas-small'),
     middleware: contextMiddleware(conversation),
   });
   const look = ai.tool({ inputSchema: ai.jsonSchema({ type: 'object' }), execute: () => 'red' });

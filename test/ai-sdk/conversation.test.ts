@@ -1,5 +1,4 @@
 import * as ai from 'ai';
-import { extended } from 'context-gateway';
 import { contextMiddleware, createAiSdkProvider } from 'context-gateway/ai-sdk';
 import { createConversation, memoryStore } from 'context-gateway/conversation';
 import { beforeEach, expect, test } from 'vitest';
@@ -23,9 +22,9 @@ const conversationOf = (more: object = {}) =>
     model: 'atlas-small',
     ...more,
   });
-const modelWith = (conversation: Parameters<typeof contextMiddleware>[0], completions?: typeof extended) =>
+const modelWith = (conversation: Parameters<typeof contextMiddleware>[0]) =>
   ai.wrapLanguageModel({
-    model: createAiSdkProvider(service.gateway(), { specification: 'v4', completions })('atlas-small'),
+    model: createAiSdkProvider(service.gateway(), { specification: 'v4' })('atlas-small'),
     middleware: contextMiddleware(conversation),
   });
 const prompt = 'What did we decide to write?';
@@ -92,7 +91,7 @@ test("a model gets what the app's own older messages say about the question, and
     { role: 'user', content: 'Which lamp does the pier get?' },
   ];
 
-  await ai.generateText({ model: modelWith(conversation, extended), messages });
+  await ai.generateText({ model: modelWith(conversation), messages });
 
   const sent: { role: string; content: string }[] = JSON.parse(service.last.body ?? '').messages;
   expect(sent.length).toBeLessThan(40);

@@ -1,4 +1,3 @@
-import { extended } from 'context-gateway';
 import { createAiSdkProvider } from 'context-gateway/ai-sdk';
 import { expect, test } from 'vitest';
 import { completion } from '../helpers/samples.js';
@@ -26,8 +25,7 @@ function modelOf(reply: object) {
     const events = chunks.map((one) => `data: ${JSON.stringify({ id: 'c', choices: [one] })}\n\n`);
     return new Response(`${events.join('')}data: [DONE]\n\n`, { headers: { 'content-type': 'text/event-stream' } });
   };
-  const options = { specification: 'v3', completions: extended } as const;
-  const model = createAiSdkProvider(gatewayAt({ fetch }), options)('atlas-small');
+  const model = createAiSdkProvider(gatewayAt({ fetch }))('atlas-small');
   return { model, sent };
 }
 
@@ -94,7 +92,7 @@ test.each([
   expect(await sentOf(part)).toEqual({ content: [{ type: 'text', text: 'The tool says:' }, image], warnings: [] });
 });
 
-test('a file that a tool returns and the form does not allow is left out, with a warning', async () => {
+test('a file that a tool returns and the Gateway does not take is left out, with a warning', async () => {
   expect(await sentOf({ type: 'file-data', data: 'UEsDBA', mediaType: 'application/zip' })).toMatchObject({
     content: 'The tool says:\n[application/zip]',
     warnings: [{ type: 'unsupported', feature: 'application/zip of a tool' }],

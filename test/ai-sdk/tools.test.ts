@@ -1,5 +1,5 @@
 import { tool } from 'ai';
-import { extended, ResponseValidationError } from 'context-gateway';
+import { ResponseValidationError } from 'context-gateway';
 import { createAiSdkProvider } from 'context-gateway/ai-sdk';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
@@ -15,9 +15,8 @@ const prompt = 'What is the weather in San Francisco?';
 const called = { function: { name: 'weather', arguments: { location: 'San Francisco' } } };
 const lastBody = () => JSON.parse(service.last.body ?? '');
 
-describe.each(majors)('$name with completions: extended', ({ ai, specification }) => {
-  const model = () =>
-    createAiSdkProvider(service.gateway(), { specification, completions: extended })('atlas-small') as never;
+describe.each(majors)('$name', ({ ai, specification }) => {
+  const model = () => createAiSdkProvider(service.gateway(), { specification })('atlas-small') as never;
   // The tool of the AI SDK's own guide.
   const weather = tool({
     description: 'Get the weather in a location',
@@ -140,15 +139,6 @@ describe.each(majors)('$name with completions: extended', ({ ai, specification }
       tool_choice: { type: 'function', function: { name: 'weather' } },
     });
   });
-
-  test('has the option of its client by default', async () => {
-    emulator.chat.on('weather', { tool_calls: [called] });
-    const gateway = service.gateway({ completions: extended });
-    const own = createAiSdkProvider(gateway, { specification })('atlas-small');
-    const { toolCalls } = await ai.generateText({ model: own as never, tools: { weather }, prompt });
-
-    expect(toolCalls).toHaveLength(1);
-  });
 });
 
 const call = { prompt: [{ role: 'user', content: [{ type: 'text', text: 'x' }] }] };
@@ -160,26 +150,19 @@ const eventsOf = (...chunks: object[]) =>
 test('a streamed tool call without a name is an error part', async () => {
   const delta = { tool_calls: [{ index: 0, function: { arguments: '{}' } }] };
   const fetch = async () => eventsOf({ choices: [{ index: 0, delta, finish_reason: 'tool_calls' }] });
-  const model = createAiSdkProvider(gatewayAt({ fetch }), { completions: extended })('atlas-small');
+  const model = createAiSdkProvider(gatewayAt({ fetch }))('atlas-small');
   const parts = await partsOf((await model.doStream(call)).stream);
 
   expect(parts.find(({ type }) => type === 'error')?.error).toBeInstanceOf(ResponseValidationError);
 });
 
-test('without the option, what a reply has besides the documented fields is neither checked nor read', async () => {
-  const message = { role: 'assistant', content: 'Hello', tool_calls: 'none' };
-  const choice = { index: 0, finish_reason: 'stop' };
-  const replies = [
-    Response.json({ ...completion(), choices: [{ ...choice, message }] }),
-    eventsOf({ choices: [{ ...choice, delta: message }] }),
-  ];
-  const fetch = async () => replies.shift() ?? Response.error();
-  const model = createAiSdkProvider(gatewayAt({ fetch }))('atlas-small');
-
-  const { content } = await model.doGenerate(call);
+test('reads streams of another form with decodeChunk', async () => {
+  const decodeChunk = ({ data }: { data: string }) => ({
+    choices: [{ index: 0, delta: { content: data }, finish_reason: 'stop' }],
+  });
+  const fetch = async () => new Response('data: Rhine.\n\n', { headers: { 'content-type': 'text/event-stream' } });
+  const model = createAiSdkProvider(gatewayAt({ fetch }), { decodeChunk })('atlas-small');
   const parts = await partsOf((await model.doStream(call)).stream);
 
-  expect(content).toEqual([{ type: 'text', text: 'Hello' }]);
-  const types = ['stream-start', 'response-metadata', 'text-start', 'text-delta', 'text-end', 'finish'];
-  expect(parts.map(({ type }) => type)).toEqual(types);
+  expect(parts).toContainEqual({ type: 'text-delta', id: '0', delta: 'Rhine.' });
 });

@@ -77,8 +77,9 @@ describe('validation of completion parameters', () => {
     [{ messages: 'hello' }, ['messages'], /expected array/],
     // biome-ignore lint/suspicious/noSparseArray: that is the case
     [{ messages: [, chatParams.messages[0]] }, ['messages', 0], /messages\[0\]: expected object/],
-    [{ messages: [{ role: 'user' }] }, ['messages', 0, 'content'], /expected string/],
-    [{ messages: [{ role: 'user', content: null }] }, ['messages', 0, 'content'], /expected string/],
+    [{ messages: [{ role: 'user' }] }, ['messages', 0, 'content'], /expected a string/],
+    [{ messages: [{ role: 'user', content: null }] }, ['messages', 0, 'content'], /expected a string/],
+    [{ messages: [{ role: 'tool', tool_call_id: 'a' }] }, ['messages', 0, 'content'], /expected a string/],
     [{ messages: [{ role: 'user', content: 'a\ud800' }] }, ['messages', 0, 'content'], /well-formed Unicode/],
     [{ messages: [{ role: '', content: 'a' }] }, ['messages', 0, 'role'], /must not be empty/],
     [{ stream: 'true' }, ['stream'], /expected boolean/],

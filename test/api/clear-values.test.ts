@@ -1,4 +1,4 @@
-import { documented, extended, GatewayClient } from 'context-gateway';
+import { GatewayClient } from 'context-gateway';
 import { expect, test } from 'vitest';
 
 const USAGE = { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 };
@@ -10,15 +10,12 @@ const call = (args: unknown) => ({ id: 't', type: 'function', function: { name: 
 
 const ASK = { model: 'm', messages: [{ role: 'user', content: 'When?' }] };
 
-function clientOf(answer: () => Response, completions: object) {
+function clientOf(answer: () => Response) {
   return new GatewayClient({
     ...{ baseURL: 'https://gateway.test', apiKey: 'svc_sk_clear', maxRetries: 0 },
-    completions: completions as typeof extended,
     fetch: async () => answer(),
   });
 }
-
-const FORMS = [documented, extended];
 
 test.each<[string, object, object]>([
   ['created with a fraction', { created: 1_700_000_000.7 }, { created: 1_700_000_000 }],
@@ -40,46 +37,65 @@ test.each<[string, object, object]>([
     choice({ content: 'Six.' }),
   ],
 ])('reads %s in a whole reply', async (_, given, read) => {
-  for (const form of FORMS) {
-    const gateway = clientOf(() => Response.json({ ...HEAD, ...choice({}), ...given }), form);
+  const gateway = clientOf(() => Response.json({ ...HEAD, ...choice({}), ...given }));
 
-    const completion = await gateway.chat.completions.create(ASK);
+  const completion = await gateway.chat.completions.create(ASK);
 
-    expect(completion).toMatchObject(read);
-    expect(Number.isSafeInteger(completion.usage.total_tokens)).toBe(true);
-  }
+  expect(completion).toMatchObject(read);
+  expect(Number.isSafeInteger(completion.usage.total_tokens)).toBe(true);
 });
 
-test.each(['content_filter', 'length', 'stop'])(
-  'a whole reply without text that ends with %s is an empty one',
-  async (reason) => {
-    const gateway = clientOf(() => Response.json({ ...HEAD, ...choice({ content: null }, reason) }), documented);
+test.each([
+  { reason: 'content_filter', message: { content: null } },
+  { reason: 'length', message: { content: null } },
+  { reason: 'stop', message: { content: undefined, tool_calls: [] } },
+  { reason: 'stop', message: { content: null, tool_calls: null } },
+  { reason: 'stop', message: { content: null, tool_calls: 'none' } },
+])('a whole reply without text and calls is an empty one: $message, $reason', async ({ reason, message }) => {
+  const gateway = clientOf(() => Response.json({ ...HEAD, ...choice(message, reason) }));
+
+  const { choices } = await gateway.chat.completions.create(ASK);
+
+  expect(choices[0]).toMatchObject({ message: { content: '' }, finish_reason: reason });
+});
+
+test.each([null, undefined])(
+  'a reply that only calls tools has them, and the content that was sent: %s',
+  async (content) => {
+    const tools = choice({ content, tool_calls: [call('{}')] }, 'tool_calls');
+    const gateway = clientOf(() => Response.json({ ...HEAD, ...tools }));
 
     const { choices } = await gateway.chat.completions.create(ASK);
 
-    expect(choices[0]).toMatchObject({ message: { content: '' }, finish_reason: reason });
+    expect(choices[0]?.message).toEqual({ role: 'assistant', content, tool_calls: [call('{}')] });
   },
 );
 
-test('a reply of tool calls alone still says how to read it', async () => {
-  const tools = choice({ content: null, tool_calls: [call('{}')] }, 'tool_calls');
-  const gateway = clientOf(() => Response.json({ ...HEAD, ...tools }), documented);
+test('text is read whatever stands in the place of tool calls, whole and streamed', async () => {
+  const { choices } = choice({ tool_calls: 'none' });
+  const chunk = { choices: [{ index: 0, delta: { content: 'Six.', tool_calls: 'none' }, finish_reason: 'stop' }] };
+  const answers = [
+    Response.json({ ...HEAD, choices }),
+    new Response(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`),
+  ];
+  const gateway = clientOf(() => answers.shift() ?? Response.error());
 
-  await expect(gateway.chat.completions.create(ASK)).rejects.toThrow(/pass completions: extended/);
+  const whole = await gateway.chat.completions.create(ASK);
+  const streamed = await (await gateway.chat.completions.create({ ...ASK, stream: true })).finalCompletion();
+
+  for (const { choices } of [whole, streamed])
+    expect(choices[0]?.message).toEqual({ role: 'assistant', content: 'Six.' });
 });
 
 test('reads arguments that are an object as JSON, whole and streamed', async () => {
   const whole = choice({ content: null, tool_calls: [call({ day: 1 })] }, 'tool_calls');
-  const gateway = clientOf(() => Response.json({ ...HEAD, ...whole }), extended);
+  const gateway = clientOf(() => Response.json({ ...HEAD, ...whole }));
   const { choices } = await gateway.chat.completions.create(ASK);
   const chunk = {
     choices: [{ index: 0, delta: { tool_calls: [{ index: 0, ...call({ day: 1 }) }] }, finish_reason: 'tool_calls' }],
   };
   const events = `data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`;
-  const streaming = clientOf(
-    () => new Response(events, { headers: { 'content-type': 'text/event-stream' } }),
-    extended,
-  );
+  const streaming = clientOf(() => new Response(events, { headers: { 'content-type': 'text/event-stream' } }));
   const stream = await streaming.chat.completions.create({ ...ASK, stream: true });
 
   expect(choices[0]?.message.tool_calls?.[0]?.function.arguments).toBe('{"day":1}');
@@ -95,17 +111,15 @@ test.each<[string, object]>([
   ],
   ['usage as text', { usage: { ...USAGE, prompt_tokens: '3' } }],
 ])('reads %s in a stream', async (_, given) => {
-  for (const form of FORMS) {
-    const chunk = { choices: [{ index: 0, delta: { content: 'Six.' }, finish_reason: 'stop' }], ...given };
-    const events = `data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`;
-    const gateway = clientOf(() => new Response(events, { headers: { 'content-type': 'text/event-stream' } }), form);
+  const chunk = { choices: [{ index: 0, delta: { content: 'Six.' }, finish_reason: 'stop' }], ...given };
+  const events = `data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`;
+  const gateway = clientOf(() => new Response(events, { headers: { 'content-type': 'text/event-stream' } }));
 
-    const stream = await gateway.chat.completions.create({ ...ASK, stream: true });
+  const stream = await gateway.chat.completions.create({ ...ASK, stream: true });
 
-    const { choices, usage } = await stream.finalCompletion();
-    expect(choices[0]?.message.content).toBe('Six.');
-    if ('usage' in given) expect(usage).toEqual(USAGE);
-  }
+  const { choices, usage } = await stream.finalCompletion();
+  expect(choices[0]?.message.content).toBe('Six.');
+  if ('usage' in given) expect(usage).toEqual(USAGE);
 });
 
 test.each<[string, object]>([
@@ -129,7 +143,7 @@ test.each<[string, object]>([
   ['content that is a number', choice({ content: 5 })],
   ['a negative count', { usage: { ...USAGE, prompt_tokens: -3 } }],
 ])('does not guess what %s means', async (_, given) => {
-  const gateway = clientOf(() => Response.json({ ...HEAD, ...choice({}), ...given }), documented);
+  const gateway = clientOf(() => Response.json({ ...HEAD, ...choice({}), ...given }));
 
   await expect(gateway.chat.completions.create(ASK)).rejects.toThrow(/does not match the documentation/);
 });
@@ -138,7 +152,7 @@ test('arguments that begin as an empty object are what follows', async () => {
   const piece = (args: unknown, finish_reason: string | null = null) =>
     `data: ${JSON.stringify({ choices: [{ index: 0, delta: { tool_calls: [{ index: 0, ...call(args) }] }, finish_reason }] })}\n\n`;
   const events = `${piece({})}${piece('{"a"')}${piece(':1}', 'tool_calls')}data: [DONE]\n\n`;
-  const gateway = clientOf(() => new Response(events, { headers: { 'content-type': 'text/event-stream' } }), extended);
+  const gateway = clientOf(() => new Response(events, { headers: { 'content-type': 'text/event-stream' } }));
 
   const stream = await gateway.chat.completions.create({ ...ASK, stream: true });
 

@@ -1,4 +1,4 @@
-import { type ClientEvent, type DoneEvent, extended } from 'context-gateway';
+import type { ClientEvent, DoneEvent } from 'context-gateway';
 import { describe, expect, test } from 'vitest';
 import { chatParams, completion } from '../helpers/samples.js';
 import { cannedService, failureOf, gatewayAt, json, KEY, text } from '../helpers/service.js';
@@ -73,7 +73,7 @@ describe('the done event', () => {
 
   test('follows a start event that says what the call asks for', async () => {
     answers(json(completion()));
-    const { gateway, events } = listening({ completions: extended });
+    const { gateway, events } = listening();
 
     for (const asked of [
       { temperature: 0, max_tokens: 5 },

@@ -1,6 +1,5 @@
 import {
   ContextClient,
-  extended,
   GatewayClient,
   logTo,
   mapCalls,
@@ -135,8 +134,7 @@ const replyOf = (pieces: Iterable<string>): ReplyStream => {
   };
 };
 
-const language = (answer: () => Response) =>
-  createAiSdkProvider(gatewayWith(answer), { specification: 'v3', completions: extended } as never)('m');
+const language = (answer: () => Response) => createAiSdkProvider(gatewayWith(answer), { specification: 'v3' })('m');
 const CALL = { prompt: [{ role: 'user', content: [{ type: 'text', text: 'Hello?' }] }] } as never;
 
 const withEmulator = async (work: (emulator: ReturnType<typeof createEmulator>) => Promise<unknown>): Promise<void> => {

@@ -1,8 +1,7 @@
 import {
   type ChatCompletion,
   type ChatContentPart,
-  type ExtendedChatMessage,
-  extended,
+  type ChatMessage,
   type FunctionTool,
   RequestValidationError,
   ResponseValidationError,
@@ -20,16 +19,16 @@ const model = 'atlas-small';
 const tools: FunctionTool[] = [
   { type: 'function', function: { name: 'weather', parameters: { type: 'object', properties: { city: {} } } } },
 ];
-const question: ExtendedChatMessage = { role: 'user', content: 'What is the weather in Oslo?' };
+const question: ChatMessage = { role: 'user', content: 'What is the weather in Oslo?' };
 const whole = {
   ...{ id: expect.any(String), type: 'function' },
   function: { name: 'weather', arguments: '{"city":"Oslo"}' },
 };
 const called = [{ function: { name: 'weather', arguments: { city: 'Oslo' } } }];
 
-describe.each(engines)('completions: extended through $engine', ({ options }) => {
+describe.each(engines)('tools through $engine', ({ options }) => {
   const world = emulatedService(options);
-  const gateway = () => world.gateway({ completions: extended });
+  const gateway = () => world.gateway();
 
   test('a tool call comes back typed, and its result gets a reply', async () => {
     world.emulator.chat.on('weather', { tool_calls: called });
@@ -82,6 +81,7 @@ describe.each(engines)('completions: extended through $engine', ({ options }) =>
 
   test.each([
     { field: 'messages', value: [{ role: 'user', content: 7 }], path: ['messages', 0, 'content'] },
+    { field: 'messages', value: [{ role: 'user', content: null }], path: ['messages', 0, 'content'] },
     { field: 'messages', value: [{ role: 'user', content: [{ text: 'x' }] }], path: ['messages', 0, 'content'] },
     { field: 'top_p', value: Number.NaN, path: ['top_p'] },
   ])('rejects $field: $value, and sends nothing', async ({ field, value, path }) => {
@@ -96,7 +96,7 @@ describe.each(engines)('completions: extended through $engine', ({ options }) =>
 test('a tool call without parameters has arguments and a type, whether the service sends them or not', async () => {
   const message = { role: 'assistant', content: null, tool_calls: [{ id: 'a', function: { name: 'tides' } }] };
   const answer = { ...completion(), choices: [{ index: 0, message, finish_reason: 'tool_calls' }] };
-  const gateway = gatewayAt({ fetch: async () => Response.json(answer), completions: extended });
+  const gateway = gatewayAt({ fetch: async () => Response.json(answer) });
 
   const whole = await gateway.chat.completions.create({ model, messages: [question], tools });
   const stream = await gateway.chat.completions.create({ model, messages: [question], tools, stream: true });
@@ -104,29 +104,6 @@ test('a tool call without parameters has arguments and a type, whether the servi
   const call = { id: 'a', type: 'function', function: { name: 'tides', arguments: '{}' } };
   expect(whole.choices[0]?.message.tool_calls).toEqual([call]);
   expect((await stream.finalCompletion()).choices[0]?.message.tool_calls).toEqual([call]);
-});
-
-describe('without the option', () => {
-  const world = emulatedService({});
-
-  test('content that is null is an error that names it', async () => {
-    const messages = [{ role: 'user', content: null }] as never;
-    const error = await failureOf(world.gateway().chat.completions.create({ model, messages }));
-
-    expect(error).toBeInstanceOf(RequestValidationError);
-    expect(String(error)).toContain('messages[0].content: expected string, got null');
-    expect(String(error)).toContain('pass completions: extended to the client');
-  });
-
-  test('a reply whose content is null is an error that names it', async () => {
-    world.emulator.chat.on('weather', { tool_calls: called });
-    const messages = [{ role: 'user', content: 'What is the weather?' }];
-    const error = await failureOf(world.gateway().chat.completions.create({ model, messages }));
-
-    expect(error).toBeInstanceOf(ResponseValidationError);
-    expect(String(error)).toContain('choices[0].message.content: expected string, got null; to send or read null');
-    expect(String(error)).toContain('completions: extended');
-  });
 });
 
 describe('a reply in JSON', () => {
@@ -185,6 +162,37 @@ describe('a reply in JSON', () => {
     expect(String(error)).toContain(`The reply is not JSON${message} (POST`);
   });
 
+  test.each(['', 'I look.'])('with tools, a call in place of a reply in JSON is a completion: %j', async (content) => {
+    world.emulator.chat.on('tide', { content, tool_calls: called });
+    const { completions } = world.gateway().chat;
+
+    const { choices, parsed, usage } = await completions.parse({ model, messages, tools }, { schema: Tide });
+
+    expectTypeOf(parsed).toEqualTypeOf<{ high: string; metres: number } | undefined>();
+    expect(parsed).toBeUndefined();
+    expect(choices[0]?.message.tool_calls).toEqual([whole]);
+    expect(usage.total_tokens).toBeGreaterThan(0);
+  });
+
+  test('with tools, a reply in JSON is parsed, and one that is not JSON is an error', async () => {
+    world.emulator.chat.on('later', 'At noon.');
+    world.emulator.chat.on('tide', { json: { high: '12:00', metres: 3.5 } });
+    const { completions } = world.gateway().chat;
+    const later = [{ role: 'user', content: 'And later?' }];
+
+    const { parsed } = await completions.parse({ model, messages, tools }, { schema: Tide });
+    const error = await failureOf(completions.parse({ model, messages: later, tools }, { schema: Tide }));
+
+    expect(parsed?.high).toBe('12:00');
+    expect(String(error)).toContain('The reply is not JSON');
+  });
+
+  test('without tools, a call in place of a reply in JSON is an error', async () => {
+    world.emulator.chat.on('tide', { tool_calls: called });
+
+    expect(String(await failureOf(ask(Tide)))).toContain('The reply is not JSON');
+  });
+
   const needed = /schema: must be a Standard Schema/;
   test.each([
     { what: 'a stream', more: { stream: true }, options: { schema: Tide }, says: /stream: must be/ },
@@ -206,14 +214,12 @@ describe('a reply in JSON', () => {
     { choices: [{ index: 0, message: { role: 'assistant', content: { text: '{}' } } }] },
     'text',
   ])('a reply that is only reported as invalid is an error with its body: %j', async (body) => {
-    for (const completions of [undefined, extended]) {
-      const fetch = async () => Response.json(body);
-      const gateway = world.gateway({ fetch, validation: 'report', completions: completions as typeof extended });
-      const error = await failureOf(gateway.chat.completions.parse({ model, messages }, { schema: Tide }));
+    const fetch = async () => Response.json(body);
+    const gateway = world.gateway({ fetch, validation: 'report' });
+    const error = await failureOf(gateway.chat.completions.parse({ model, messages }, { schema: Tide }));
 
-      expect(error).toBeInstanceOf(ResponseValidationError);
-      expect(error).toMatchObject({ body });
-    }
+    expect(error).toBeInstanceOf(ResponseValidationError);
+    expect(error).toMatchObject({ body });
   });
 
   test('a schema whose value rejects is an error with the completion', async () => {

@@ -1,11 +1,4 @@
-import {
-  type CompletionTypes,
-  ContextClient,
-  type ExtendedTypes,
-  GatewayClient,
-  type GatewayClientOptions,
-  RequestValidationError,
-} from 'context-gateway';
+import { ContextClient, GatewayClient, type GatewayClientOptions, RequestValidationError } from 'context-gateway';
 import { HttpResponse, http, type JsonBodyType } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
@@ -56,8 +49,8 @@ export const text =
   () =>
     new HttpResponse(body, init);
 
-export const gatewayAt = <Types extends ExtendedTypes = CompletionTypes>(options: GatewayClientOptions<Types> = {}) =>
-  new GatewayClient<Types>({ baseURL: BASE, apiKey: KEY, maxRetries: 0, ...options });
+export const gatewayAt = (options: GatewayClientOptions = {}) =>
+  new GatewayClient({ baseURL: BASE, apiKey: KEY, maxRetries: 0, ...options });
 
 export const contextAt = (options: ConstructorParameters<typeof ContextClient>[0] = {}) =>
   new ContextClient({ baseURL: BASE, sessionToken: TOKEN, maxRetries: 0, ...options });

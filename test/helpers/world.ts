@@ -1,11 +1,4 @@
-import {
-  type CompletionTypes,
-  ContextClient,
-  type ContextClientOptions,
-  type ExtendedTypes,
-  GatewayClient,
-  type GatewayClientOptions,
-} from 'context-gateway';
+import { ContextClient, type ContextClientOptions, GatewayClient, type GatewayClientOptions } from 'context-gateway';
 import { createEmulator, type EmulatorOptions } from 'context-gateway-emulator';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 
@@ -40,10 +33,8 @@ export function emulatedService(
     get baseURL() {
       return baseURL;
     },
-    gateway: <Types extends ExtendedTypes = CompletionTypes>(more: GatewayClientOptions<Types> = {}) => {
-      const options = { baseURL, apiKey: emulator.apiKeys.secret, maxRetries: 0, ...clientOptions, ...more };
-      return keep(new GatewayClient<Types>(options as GatewayClientOptions<Types>)); // `clientOptions` does not set it
-    },
+    gateway: (more: GatewayClientOptions = {}) =>
+      keep(new GatewayClient({ baseURL, apiKey: emulator.apiKeys.secret, maxRetries: 0, ...clientOptions, ...more })),
     context: (more: ContextClientOptions = {}) =>
       keep(
         new ContextClient({ baseURL, sessionToken: emulator.sessionToken, maxRetries: 0, ...clientOptions, ...more }),

@@ -2,7 +2,6 @@ import {
   type APIPromise,
   type ChatCompletionStream,
   type DecodeChunk,
-  documented,
   GatewayClient,
   type GatewayClientOptions,
 } from 'context-gateway';
@@ -13,7 +12,7 @@ import { IDLE, PARAMS, type Report, type Script } from './script.js';
 
 /** Options of a client whose streams have another form. */
 export function decoding(decodeChunk: DecodeChunk): GatewayClientOptions {
-  return { completions: { ...documented, decodeChunk } };
+  return { decodeChunk };
 }
 
 /** A test case that runs wherever there is a `fetch`: on Node with either engine, or in a browser. */

@@ -1,8 +1,5 @@
 import {
   type ChatCompletionStream,
-  type CompletionTypes,
-  documented,
-  type ExtendedTypes,
   GatewayClient,
   type ReadStreamOptions,
   readChatCompletionStream,
@@ -15,10 +12,8 @@ export const eventResponse = (body: BodyInit): Response =>
   new Response(body, { headers: { 'content-type': 'text/event-stream' } });
 
 /** A stream of these events, without a client. */
-export const streamOf = <Types extends ExtendedTypes = CompletionTypes>(
-  events: string,
-  options?: ReadStreamOptions<Types>,
-): Promise<ChatCompletionStream<Types>> => readChatCompletionStream(eventResponse(events), options);
+export const streamOf = (events: string, options?: ReadStreamOptions): Promise<ChatCompletionStream> =>
+  readChatCompletionStream(eventResponse(events), options);
 
 /** The stream of a client whose service sends this body. A `decodeChunk` may return anything, as in JavaScript. */
 export function streamOfClient(
@@ -26,7 +21,7 @@ export function streamOfClient(
   decodeChunk?: (event: ServerSentEvent) => unknown,
 ): PromiseLike<ChatCompletionStream> {
   const fetch = async () => eventResponse(body);
-  const form = decodeChunk && { completions: { ...documented, decodeChunk: decodeChunk as () => undefined } };
-  const gateway = new GatewayClient({ baseURL: 'https://service.test', apiKey: 'svc_sk_test', fetch, ...form });
+  const decode = decodeChunk && { decodeChunk: decodeChunk as () => undefined };
+  const gateway = new GatewayClient({ baseURL: 'https://service.test', apiKey: 'svc_sk_test', fetch, ...decode });
   return gateway.chat.completions.create(PARAMS);
 }

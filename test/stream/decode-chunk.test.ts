@@ -44,7 +44,7 @@ test.each<{
   {
     what: 'a complete stream without a chunk',
     body: `data: {"text":"The "}\n\ndata: {"text":"Rhine."}\n\n${DONE}`,
-    error: error('ResponseValidationError', /pass completions: \{ ...documented, decodeChunk }/, {
+    error: error('ResponseValidationError', /pass the option decodeChunk/, {
       body: '{"text":"The "}',
     }),
   },

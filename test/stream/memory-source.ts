@@ -1,5 +1,5 @@
 import { EventReader } from '../../src/stream/sse.js';
-import type { ServerSentEvent } from '../../src/wire/form.js';
+import type { ServerSentEvent } from '../../src/wire/decode-chunk.js';
 
 /** Bytes from memory, in the given pieces. */
 export class MemorySource {

@@ -1,4 +1,4 @@
-import type { ServerSentEvent } from '../../src/wire/form.js';
+import type { ServerSentEvent } from '../../src/wire/decode-chunk.js';
 
 /**
  * Decodes server-sent events as the HTML standard says, from a whole body and without code of the package.

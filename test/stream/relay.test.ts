@@ -5,7 +5,6 @@ import { serve } from '@hono/node-server';
 import {
   APIAbortError,
   APITimeoutError,
-  documented,
   GatewayClient,
   RateLimitError,
   RequestValidationError,
@@ -155,12 +154,17 @@ describe('toEventStream', () => {
 });
 
 describe('readChatCompletionStream', () => {
-  test('reads the chunks that the server decoded, even with the same decodeChunk in the page', async () => {
-    const decodeChunk = ({ data }: ServerSentEvent) => ({ choices: [{ index: 0, delta: { content: data } }] });
-    const relayed = toEventStream(await streamOfClient(`data: The Rhine.\n\n${DONE}`, decodeChunk));
-    const page = await readChatCompletionStream(relayed, { completions: { ...documented, decodeChunk } });
+  const decodeChunk = ({ data }: ServerSentEvent) => ({ choices: [{ index: 0, delta: { content: data } }] });
+  const other = `data: The Rhine.\n\n${DONE}`;
+
+  test('reads the chunks that the server decoded', async () => {
+    const page = await readChatCompletionStream(toEventStream(await streamOfClient(other, decodeChunk)));
 
     expect((await readAll(page)).text).toBe('The Rhine.');
+  });
+
+  test('reads events of another form with decodeChunk', async () => {
+    expect((await readAll(await streamOf(other, { decodeChunk }))).text).toBe('The Rhine.');
   });
 
   test('rejects a response that was read, and a body that is locked', async () => {

@@ -14,7 +14,7 @@ export function evidenceOf(answer: string, prompt: readonly ChatMessage[]): Evid
     .map(wordsOf)
     .filter((words) => words.size >= FEWEST_WORDS);
   return prompt.slice(0, -1).flatMap(({ role, content }, i) =>
-    passagesOf(content)
+    passagesOf(typeof content === 'string' ? content : '')
       .filter((passage) => {
         const words = wordsOf(passage);
         return sentences.some((sentence) => share(sentence, words) >= MOST_SHARED);

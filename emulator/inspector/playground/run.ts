@@ -3,7 +3,6 @@ import {
   APIError,
   type ChatCompletionParams,
   type CompletionUsage,
-  extended,
   GatewayClient,
 } from 'context-gateway';
 import { replyText } from '../service/reply.js';
@@ -50,7 +49,6 @@ export async function runCompletion(
       // The playground shows rejected requests, so it neither retries nor waits for rate limits.
       maxRetries: 0,
       pacing: false,
-      completions: extended, // for tool calls
       ...(conversation !== '' && { defaultHeaders: { 'X-Emulator-Conversation': conversation } }),
     });
     if (params.stream === true) {

@@ -1,12 +1,18 @@
 import { signal } from '@preact/signals';
-import type { ChatCompletionParams, ChatMessage } from 'context-gateway';
+import type { ChatCompletionParams } from 'context-gateway';
 import type { InspectedConversation } from '../../src/control/page/overview.js';
 import { ask, conversationPath } from '../service/control.js';
 import { type Evidence, evidenceOf } from './evidence.js';
 import { type Run, runCompletion } from './run.js';
 
+/** A message of text. */
+interface Message {
+  role: string;
+  content: string;
+}
+
 /** A message in the editor. Its number identifies it. */
-interface Draft extends ChatMessage {
+interface Draft extends Message {
   number: number;
 }
 
@@ -26,7 +32,7 @@ class Playground {
   readonly search = signal({ words: '', page: 0 });
   readonly run = signal<Run | undefined>(undefined);
   /** The messages of the last request, in which the evidence is. */
-  #sent: readonly ChatMessage[] = [];
+  #sent: ChatCompletionParams['messages'] = [];
   #sending = new AbortController();
   #drafts = 0;
   /** Counts what the user has chosen: what is loaded for an older choice is dropped. */
@@ -53,7 +59,7 @@ class Playground {
     this.drafts.value = [...this.drafts.value, this.#draft({ role: 'user', content: '' })];
   }
 
-  change(number: number, change: Partial<ChatMessage>): void {
+  change(number: number, change: Partial<Message>): void {
     this.drafts.value = this.drafts.value.map((each) => (each.number === number ? { ...each, ...change } : each));
   }
 
@@ -114,7 +120,7 @@ class Playground {
   /** Goes on after the reply. It is added to the conversation, if there is one. */
   async keep(reply: string): Promise<void> {
     const question = this.drafts.value.at(-1);
-    const added: ChatMessage[] = [
+    const added: Message[] = [
       ...(question?.role === 'user' ? [{ role: question.role, content: question.content }] : []),
       { role: 'assistant', content: reply },
     ];
@@ -126,7 +132,7 @@ class Playground {
     this.run.value = undefined;
   }
 
-  #draft({ role, content }: ChatMessage): Draft {
+  #draft({ role, content }: Message): Draft {
     this.#drafts += 1;
     return { role, content, number: this.#drafts };
   }
@@ -145,7 +151,7 @@ class Playground {
 /** The state of the playground. It survives a visit to another view. */
 export const playground = new Playground();
 
-function messagesOf({ messages, rollingSummary, pinnedMemory }: InspectedConversation, as: Source): ChatMessage[] {
+function messagesOf({ messages, rollingSummary, pinnedMemory }: InspectedConversation, as: Source): Message[] {
   const live = messages.filter(({ status }) => (as === 'context' ? status === 'recent' : status !== 'excluded'));
   const history = live.map(({ role, content }) => ({ role, content }));
   if (as === 'messages') return history;

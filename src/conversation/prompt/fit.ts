@@ -1,4 +1,3 @@
-import type { ChatMessage } from '../../index.js';
 import { hashText, isSent, questionIn, type SentMessage, sentMessages } from '../messages.js';
 import type { BuiltPrompt, ContextParts, ConversationMessage, PromptMessage, PromptReport } from '../model.js';
 import { queryOf } from '../search/search.js';
@@ -95,7 +94,7 @@ export class PromptLayout {
     const { messages: newest, gap } = this.#newest;
     // The cast is true: other roles were rejected, or are the AI SDK's, which sends its own messages in their place.
     const messages = [...asMessages(text), ...newest, ...asMessages(recalled?.text), ...this.#asked] as PromptMessage[];
-    const chatMessages: ChatMessage[] =
+    const chatMessages: BuiltPrompt['chatMessages'] =
       instructions === undefined ? messages : [{ role: 'system', content: instructions }, ...messages];
     return {
       instructions,

@@ -1,4 +1,4 @@
-import type { ChatCompletion, ChatMessage } from '../../index.js';
+import type { ChatCompletion } from '../../index.js';
 import { badInput, findBadField } from '../messages.js';
 import type { BuiltPrompt, ChatTurn, ConversationMessage, PromptReport } from '../model.js';
 import type { MadeReply } from './end.js';
@@ -12,15 +12,15 @@ export type FinishedReply =
 /** A turn whose question is stored, and whose reply another client generates. */
 export class PreparedTurn {
   /** The prompt, with the instructions as a system message: for `gateway.chat.completions.create`. */
-  readonly prompt: ChatMessage[];
+  readonly prompt: BuiltPrompt['chatMessages'];
   /** The instructions. Not among `messages`, because some clients take them separately. */
   readonly instructions: string | undefined;
   /** The context, the newest messages, the recalled ones and the input. Contains no system message. */
   readonly messages: BuiltPrompt['messages'];
   /** The context message, unless the context is empty. Already part of the prompt. */
-  readonly context: ChatMessage | undefined;
+  readonly context: BuiltPrompt['context'];
   /** The message with what was recalled, if anything was. Already part of the prompt, right before the input. */
-  readonly recalled: ChatMessage | undefined;
+  readonly recalled: BuiltPrompt['recalled'];
   /** Index of the first of the newest messages that are sent as they are. */
   readonly start: number;
   readonly report: PromptReport;

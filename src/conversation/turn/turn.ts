@@ -1,12 +1,6 @@
 import { MAX_TIMER } from '../../base/runtime.js';
 import { isTooLong } from '../../base/too-long.js';
-import {
-  APIError,
-  APITimeoutError,
-  type ChatCompletionStream,
-  type GatewayClient,
-  type StreamedChatCompletion,
-} from '../../index.js';
+import { APIError, APITimeoutError, type ChatCompletionStream, type StreamedChatCompletion } from '../../index.js';
 import { Background } from '../background.js';
 import { checkTurnOptions } from '../call-options.js';
 import { ContextReader } from '../context/reader.js';
@@ -196,8 +190,7 @@ export class Turns {
   ): Promise<{ answer: StreamedChatCompletion | ChatCompletionStream; prompt: BuiltPrompt }> {
     const { model, gateway } = this.options;
     const send = ({ chatMessages: messages }: BuiltPrompt) =>
-      // The cast is true: only text is sent, so the documented types are those of the replies.
-      (gateway as GatewayClient).chat.completions.create(
+      gateway.chat.completions.create(
         { model, temperature, max_tokens, messages, stream },
         { ...options, ...timeouts.request() },
       );

@@ -1,5 +1,5 @@
 import { convertToModelMessages, stepCountIs, streamText, wrapLanguageModel } from 'ai';
-import { extended, GatewayClient, toErrorData } from 'context-gateway';
+import { GatewayClient, toErrorData } from 'context-gateway';
 import { contextMiddleware, createAiSdkProvider, searchTool } from 'context-gateway/ai-sdk';
 import { createConversation } from 'context-gateway/conversation';
 import { store } from '../../database';
@@ -7,7 +7,7 @@ import { begin, isRunning, refuseSecond } from '../../replies';
 import { asMessage } from '../../store';
 
 const gateway = new GatewayClient({ maxRetryAfter: 5_000 });
-const svc = createAiSdkProvider(gateway, { completions: extended }); // the API documents no tools
+const svc = createAiSdkProvider(gateway);
 
 export async function POST(request: Request): Promise<Response> {
   const { id: conversationId, messages } = await request.json().catch(() => ({}));
