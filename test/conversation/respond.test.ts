@@ -1,4 +1,11 @@
-import { APIAbortError, APITimeoutError, AuthenticationError, toErrorData, toErrorResponse } from 'context-gateway';
+import {
+  APIAbortError,
+  APITimeoutError,
+  AuthenticationError,
+  ClientClosedError,
+  toErrorData,
+  toErrorResponse,
+} from 'context-gateway';
 import { toUIMessageStream } from 'context-gateway/ai-sdk';
 import { readTurn, sources, type TurnEvent, toResponse } from 'context-gateway/conversation';
 import type { FaultResponse } from 'context-gateway-emulator';
@@ -258,6 +265,15 @@ describe('onError gets what a page is not told', () => {
 
     expect(await told(500, { status: 403, message: 'The API key is invalid.' })).toMatchObject([{ status: 403 }]);
     expect(cut).toMatchObject({ name: 'StreamTruncatedError' });
+  });
+
+  test('and a model that does not exist, although the page is told, too', async () => {
+    expect(await told(404, { status: 404, message: 'No such model.' })).toMatchObject([{ status: 404 }]);
+  });
+
+  test('and that a closed client cut a reply, which a page is told in other words', () => {
+    const data = { status: 503, code: 'server_closing', message: expect.stringContaining('being restarted') };
+    expect(toErrorData(new ClientClosedError())).toEqual(data);
   });
 
   test('but nothing that the page is told', async () => {

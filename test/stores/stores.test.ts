@@ -215,8 +215,10 @@ test.each([
   [() => sqliteStore(undefined as never), 'sqliteStore takes an open database'],
   [() => postgresStore('postgres://db' as never), 'postgresStore takes a Pool'],
   [() => postgresStore({ query: () => {} } as never), 'postgresStore takes a Pool'],
+  [() => postgresStore({ query: () => {}, connect: () => {}, processID: null } as never), 'not a Client'],
+  [() => postgresStore({ query: () => {}, connect: () => {}, release: () => {} } as never), 'not a Client'],
   [() => sqliteStore(sqlite, { tablePrefix: 'chat; DROP TABLE x' }), 'tablePrefix must be'],
-  [() => sqliteStore(sqlite, { tablePrefix: 'app.chat_' }), 'tablePrefix must be'],
+  [() => sqliteStore(sqlite, { tablePrefix: 'app.chat_' }), 'SQLite has no schemas'],
   [() => postgresStore(postgres, { tablePrefix: 'a.b.c' }), 'tablePrefix must be'],
   [() => postgresStore(postgres, { tablePrefix: 7 as never }), 'tablePrefix must be'],
 ])('bad arguments %# are a clear error', (make, message) => {

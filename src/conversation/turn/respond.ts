@@ -44,7 +44,9 @@ export async function toResponse(
     );
   const texts = reply[Symbol.asyncIterator]();
   const tell = (error: unknown): void => {
-    if (toErrorData(error).status >= 500) ignoreErrors(() => onError?.(error));
+    const { status } = toErrorData(error);
+    // A visitor reads a 404, too, but only you can correct the name of a model.
+    if (status >= 500 || status === 404) ignoreErrors(() => onError?.(error));
   };
   const first = texts.next();
   try {
