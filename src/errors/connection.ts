@@ -1,4 +1,3 @@
-import type { ErrorData } from '../base/error-data.js';
 import { ContextGatewayError } from './base.js';
 
 /** How far a request got before its connection failed. */
@@ -79,10 +78,5 @@ export class ClientClosedError extends ContextGatewayError {
 
   constructor() {
     super('This client is closed. Create a new client, or call close() after the last call.');
-  }
-
-  /** @internal For a visitor whose reply was cut by the end of a server. */
-  get errorData(): ErrorData {
-    return { status: 503, code: 'server_closing', message: 'The server is being restarted. Try again in a moment.' };
   }
 }

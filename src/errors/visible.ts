@@ -3,7 +3,7 @@ import { describeIssues } from '../base/issues.js';
 import { isTooLong } from '../base/too-long.js';
 import { APIError } from './api.js';
 import { ContextGatewayError } from './base.js';
-import { APIAbortError, APIConnectionError, APITimeoutError } from './connection.js';
+import { APIAbortError, APIConnectionError, APITimeoutError, ClientClosedError } from './connection.js';
 import { StreamTruncatedError } from './stream.js';
 import { RequestValidationError, ResponseValidationError } from './validation.js';
 
@@ -95,12 +95,16 @@ export function visibleError(thrown: unknown): VisibleError {
   }
   if (APIError.is(error)) return ofService(error);
   if (RequestValidationError.is(error)) return ofArguments(error);
+  if (ClientClosedError.is(error)) return { status: 503, body: CLOSING };
   if (APIAbortError.is(error))
     return { status: (error.cause as Error | undefined)?.name === 'TimeoutError' ? 504 : 499 };
   if (APITimeoutError.is(error)) return { status: 504 };
   const unusable = [APIConnectionError, ResponseValidationError, StreamTruncatedError].some((one) => one.is(error));
   return { status: unusable ? 502 : 500 };
 }
+
+/** For a visitor whose reply was cut by the end of a server. */
+const CLOSING = { message: 'The server is being restarted. Try again in a moment.', code: 'server_closing' };
 
 function hasErrorData(error: unknown): error is HasErrorData {
   return ContextGatewayError.is(error) && 'errorData' in error;
