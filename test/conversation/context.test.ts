@@ -203,7 +203,7 @@ describe('a conversation', () => {
     { options: { countTokens: 4 }, says: 'countTokens must be a function' },
     { options: { instructions: Object.create(null) }, says: 'instructions must be a string' },
     { options: { userMemory: {} }, says: 'userMemory must be a ContextClient' },
-    { options: { store: { load: () => undefined, append: 1 } }, says: 'with append also setExcluded' },
+    { options: { store: { load: () => undefined, append: 1 } }, says: 'if it has append, setExcluded' },
   ])('a conversation with $options is rejected: $says', ({ options, says }) => {
     const { gateway, context } = chatWorld();
     const open = () =>
