@@ -122,7 +122,7 @@ export function judge({ report, ledger, lingered }: Evidence): Verdict[] {
       `${flood.error}, ${flood.printed} characters after ${ms(flood.took)} of CPU time; ${flood.returned} choices returned`,
       flood.error === 'ResponseValidationError' &&
         flood.printed <= 20_000 &&
-        flood.took <= 1_000 &&
+        flood.took <= 3_000 &&
         flood.returned === FLOOD,
     ),
     verdict(

@@ -28,4 +28,5 @@ test.each([{ returnsParts: false }, { returnsParts: true }])(
     expect(ERRORS.filter((error) => !failed(error))).toEqual([]);
     expect(seen).toContain('twice, asked once');
   },
+  3_600_000, // at length, on a machine that has more to do
 );
