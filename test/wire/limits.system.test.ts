@@ -23,7 +23,7 @@ describe.each(engines.filter(isTried))('$engine', ({ options }) => {
   const world = serve();
 
   test('arguments with 200,000 mistakes are rejected with one issue', async () => {
-    const messages = Array(100_000).fill({ role: 1, content: 2 });
+    const messages = Array(200_000).fill({ role: 1, content: 2 });
 
     const error = await failureOf(world.gateway(options).chat.completions.create({ model: 'm', messages }));
 
