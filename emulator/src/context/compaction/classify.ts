@@ -13,7 +13,7 @@ export interface Classification {
 /** The section of a sentence, by the first cue in the table that it contains. */
 export function classify(sentence: string, role: string): Classification | undefined {
   const plain = sentence.replace(OPENING, '').trim();
-  if (sentence.length > LONGEST || BROKEN_OFF.test(plain)) return undefined;
+  if (plain.length < SHORTEST || sentence.length > LONGEST || BROKEN_OFF.test(plain)) return undefined;
   if (isQuestion(plain))
     return isAboutMatter(plain) && countTerms(plain) > 1 ? { section: 'openQuestions' } : undefined;
   if (/!["'”’)\]]{0,4}$/.test(plain)) return undefined;
@@ -35,6 +35,9 @@ export function classify(sentence: string, role: string): Classification | undef
   }
   return undefined;
 }
+
+/** In characters: with fewer, it has no two words. A message may have tens of thousands of such lines. */
+const SHORTEST = 4;
 
 /** Whether the sentence ends with a question mark, closing quotes and brackets aside. */
 export function isQuestion(sentence: string): boolean {
