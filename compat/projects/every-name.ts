@@ -116,9 +116,12 @@ export { StreamError as context_gateway_StreamError } from 'context-gateway';
 export { type StreamMetrics as context_gateway_StreamMetrics } from 'context-gateway';
 export { StreamTruncatedError as context_gateway_StreamTruncatedError } from 'context-gateway';
 export { type StreamedChatCompletion as context_gateway_StreamedChatCompletion } from 'context-gateway';
+export { type Tool as context_gateway_Tool } from 'context-gateway';
 export { type ToolCall as context_gateway_ToolCall } from 'context-gateway';
 export { type ToolCallDelta as context_gateway_ToolCallDelta } from 'context-gateway';
 export { type ToolChoice as context_gateway_ToolChoice } from 'context-gateway';
+export { type ToolContext as context_gateway_ToolContext } from 'context-gateway';
+export { type ToolDefinition as context_gateway_ToolDefinition } from 'context-gateway';
 export { type UploadOptions as context_gateway_UploadOptions } from 'context-gateway';
 export { type Uploadable as context_gateway_Uploadable } from 'context-gateway';
 export { type Usage as context_gateway_Usage } from 'context-gateway';
@@ -134,6 +137,7 @@ export { readChatCompletionStream as context_gateway_readChatCompletionStream } 
 export { toErrorData as context_gateway_toErrorData } from 'context-gateway';
 export { toErrorResponse as context_gateway_toErrorResponse } from 'context-gateway';
 export { toEventStream as context_gateway_toEventStream } from 'context-gateway';
+export { tool as context_gateway_tool } from 'context-gateway';
 export const values_context_gateway: Record<keyof typeof import('context-gateway'), 0> = {
   APIAbortError: 0,
   APIConnectionError: 0,
@@ -163,6 +167,7 @@ export const values_context_gateway: Record<keyof typeof import('context-gateway
   toErrorData: 0,
   toErrorResponse: 0,
   toEventStream: 0,
+  tool: 0,
 };
 export { chatCompletionChunkSchema as schemas_chatCompletionChunkSchema } from 'context-gateway/schemas';
 export { chatCompletionSchema as schemas_chatCompletionSchema } from 'context-gateway/schemas';
@@ -197,6 +202,7 @@ export { type BuiltPrompt as conversation_BuiltPrompt } from 'context-gateway/co
 export { type ChatTurn as conversation_ChatTurn } from 'context-gateway/conversation';
 export { type CompactionReceipt as conversation_CompactionReceipt } from 'context-gateway/conversation';
 export { type CompactionReport as conversation_CompactionReport } from 'context-gateway/conversation';
+export { type Content as conversation_Content } from 'context-gateway/conversation';
 export { type ContextActions as conversation_ContextActions } from 'context-gateway/conversation';
 export { ContextBudgetError as conversation_ContextBudgetError } from 'context-gateway/conversation';
 export { type ContextParts as conversation_ContextParts } from 'context-gateway/conversation';
@@ -223,8 +229,11 @@ export { type PrepareOptions as conversation_PrepareOptions } from 'context-gate
 export { type PreparedTurn as conversation_PreparedTurn } from 'context-gateway/conversation';
 export { type PromptMessage as conversation_PromptMessage } from 'context-gateway/conversation';
 export { type PromptReport as conversation_PromptReport } from 'context-gateway/conversation';
+export { type ReplyPart as conversation_ReplyPart } from 'context-gateway/conversation';
 export { type ReplyStream as conversation_ReplyStream } from 'context-gateway/conversation';
+export { type ResponseOptions as conversation_ResponseOptions } from 'context-gateway/conversation';
 export { type SearchOptions as conversation_SearchOptions } from 'context-gateway/conversation';
+export { type StepMessage as conversation_StepMessage } from 'context-gateway/conversation';
 export { type StoredConversation as conversation_StoredConversation } from 'context-gateway/conversation';
 export { type StoredMessage as conversation_StoredMessage } from 'context-gateway/conversation';
 export { type StoredRow as conversation_StoredRow } from 'context-gateway/conversation';
@@ -238,6 +247,7 @@ export { createConversation as conversation_createConversation } from 'context-g
 export { memoryStore as conversation_memoryStore } from 'context-gateway/conversation';
 export { readTurn as conversation_readTurn } from 'context-gateway/conversation';
 export { sources as conversation_sources } from 'context-gateway/conversation';
+export { textOf as conversation_textOf } from 'context-gateway/conversation';
 export { toResponse as conversation_toResponse } from 'context-gateway/conversation';
 export { wordsOf as conversation_wordsOf } from 'context-gateway/conversation';
 export const values_conversation: Record<keyof typeof import('context-gateway/conversation'), 0> = {
@@ -248,6 +258,7 @@ export const values_conversation: Record<keyof typeof import('context-gateway/co
   memoryStore: 0,
   readTurn: 0,
   sources: 0,
+  textOf: 0,
   toResponse: 0,
   wordsOf: 0,
 };
