@@ -71,6 +71,7 @@ export type { Integration, IntegrationExecuteParams, IntegrationResult, Integrat
 export { type MapOptions, type MapResult, mapCalls } from './gateway/map-calls.js';
 export type { Preset, PresetExecuteParams, PresetListParams, PresetResult, Presets } from './gateway/presets.js';
 export type { OpenRecord } from './gateway/records.js';
+export { type Tool, type ToolContext, type ToolDefinition, tool } from './gateway/tool.js';
 export type { Usage, UsageParams, UsageReport } from './gateway/usage.js';
 export type {
   DispatcherLike,

@@ -55,12 +55,6 @@ const RULES: readonly Rule[] = [
     from: '的了我你是在有吗呢吧着过们のはがをにでと',
     to: '',
   },
-  {
-    without: 'fillers that are left out',
-    file: 'search/search-messages.ts',
-    from: 'messages: withoutFillers(all)',
-    to: 'messages: all',
-  },
   { without: 'passages of long messages', file: 'search/passages.ts', from: 'LONG = 3000', to: 'LONG = 1e9' },
   { without: 'a stop', file: 'prompt/recall.ts', from: 'if (score < least) break;', to: '' },
   { without: 'a lower stop for what is spread', file: 'prompt/recall.ts', from: 'coverage ** 4 * ', to: '' },

@@ -1,3 +1,4 @@
+import { textOf } from '../../src/conversation/content.js';
 import type { Language, SetName, Talk } from './data.js';
 import { promptTokens } from './ours.js';
 import { recallOf } from './recall.js';
@@ -32,7 +33,7 @@ export async function measure(
       const prompt = await way.prompt(talk, question, budget);
       const time = performance.now() - began;
       // The question itself does not count as recalled.
-      const sent = prompt.slice(0, -1).map(({ content }) => content);
+      const sent = prompt.slice(0, -1).map(textOf);
       const wanted = evidence.map((at) => talk.messages[at]?.content ?? '');
       const recall = recallOf(wanted, sent);
       if (recall === undefined) continue;

@@ -1,4 +1,5 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { textOf } from '../../src/conversation/content.js';
 import type { BuiltPrompt, ContextParts } from '../../src/conversation/model.js';
 import { PromptLayout } from '../../src/conversation/prompt/fit.js';
 import { askedAt, MAX_HITS } from '../../src/conversation/search/search.js';
@@ -22,7 +23,7 @@ export function tokensOf(text: string): number {
 }
 
 export function promptTokens(messages: Readonly<Prompt>): number {
-  return messages.reduce((sum, { content }) => sum + tokensOf(content) + PER_MESSAGE, 0);
+  return messages.reduce((sum, message) => sum + tokensOf(textOf(message)) + PER_MESSAGE, 0);
 }
 
 /** A question on the day of the newest message. */

@@ -58,7 +58,8 @@ ${played.map(playedRow).join('\n')}
   the other, each with its own ten days, without the questions that name a date.
 - **Meetings**: QMSum (MIT). Questions ask about whole discussions, so the evidence often does not fit into 2,000 tokens.
 
-Weights and rules were chosen with one half of each set. These figures are from the other.
+Weights and rules were chosen with one half of each set. These figures are from the other. [What each rule of the search
+brings](search-rules.md) is measured, too.
 The data is not part of the repository. Without it, a short conversation is measured, and this page does not change.
 `;
 }

@@ -5,6 +5,7 @@ import { ContextClient, GatewayClient } from 'context-gateway';
 import { contextMiddleware } from 'context-gateway/ai-sdk';
 import { type ConversationState, type ConversationStore, createConversation } from 'context-gateway/conversation';
 import { createEmulator } from 'context-gateway-emulator';
+import { textOf } from '../../src/conversation/content.js';
 import type { Language, Message, SetName, Talk } from './data.js';
 import { asked, INSTRUCTIONS, promptTokens, tokensOf } from './ours.js';
 import { recallOf } from './recall.js';
@@ -160,22 +161,18 @@ async function play(talk: Talk, budget: number): Promise<Played> {
   for (const { question, evidence } of talk.questions) {
     const wanted = evidence.map((at) => talk.messages[at]?.content ?? '');
     const { prompt } = await conversation.prepare([asked(question, talk.messages)]);
-    const recall = recallOf(wanted, prompt.slice(0, -1).map(contentOf));
+    const recall = recallOf(wanted, prompt.slice(0, -1).map(textOf));
     if (recall === undefined) continue;
     played.recall.push(recall);
     const { prompt: undated } = await conversation.prepare([asked(question, talk.messages)], { history: plain });
-    played.recallUndated.push(recallOf(wanted, undated.slice(0, -1).map(contentOf)) ?? 0);
+    played.recallUndated.push(recallOf(wanted, undated.slice(0, -1).map(textOf)) ?? 0);
     const messages = [...dated, { role: 'user' as const, content: question }];
     await streamText({ model, system: INSTRUCTIONS, messages }).consumeStream();
-    const sent = textsOf(inner.doStreamCalls.at(-1)?.prompt ?? []).map(contentOf);
+    const sent = textsOf(inner.doStreamCalls.at(-1)?.prompt ?? []).map(textOf);
     await wrapped.idle();
     played.recallOfAiSdk.push(recallOf(wanted, sent.slice(0, -1)) ?? 0);
   }
   return played;
-}
-
-function contentOf({ content }: { content: string }): string {
-  return content;
 }
 
 /** The messages of a prompt of the AI SDK, as text. */

@@ -4,6 +4,7 @@ import { GatewayClient } from 'context-gateway';
 import { type ConversationStore, createConversation, type StoredMessage } from 'context-gateway/conversation';
 import { sqliteStore } from 'context-gateway/stores';
 import Database from 'libsql';
+import { textOf } from '../../src/conversation/content.js';
 
 const LENGTHS = [100, 1000, 10_000, 100_000];
 
@@ -79,7 +80,7 @@ async function figuresOf(store: ConversationStore, way: (typeof WAYS)[number], l
   const kept = open();
   let turn = 0;
   const send = async (): Promise<void> => {
-    const words = messageAt((turn * 7919) % length).content.split(' ');
+    const words = textOf(messageAt((turn * 7919) % length)).split(' ');
     turn += 1;
     await (way.isKept ? kept : open()).send(`What about ${words.slice(0, 6).join(' ')}?`);
   };

@@ -1,11 +1,14 @@
 import type { Emulator } from './emulator.js';
 import type { MessageInput, MessageRecord, MessageRole, PinnedMemoryItem } from './store/conversation-records.js';
 
+/** A text, or parts of which some are text. */
+type Content = string | readonly { type: string; text?: unknown }[];
+
 /** A message as the SDK's conversations have it. */
 interface StoreMessage {
   id: string;
   role: string;
-  content: string;
+  content: Content;
   createdAt?: string | Date | undefined;
   excluded?: boolean | undefined;
 }
@@ -58,7 +61,8 @@ export function emulatorStore({ conversations }: Pick<Emulator, 'conversations'>
         const added = unknown(given, (messageId) => conversations.message(id, messageId) !== undefined);
         conversations.append(id, added.map(inputOf));
         const out = new Set([...before, ...added].filter(({ excluded }) => excluded).map((message) => message.id));
-        for (const { id: messageId, role: _, content: __, createdAt: ___, excluded: ____, ...fields } of added) {
+        for (const { id: messageId, role, content, createdAt: _, excluded: __, ...more } of added) {
+          const fields = { ...more, ...(role === 'tool' && { role }), ...(typeof content !== 'string' && { content }) };
           if (Object.keys(fields).length > 0)
             sdk.fields(id).set(messageId, { id: messageId, fields: structuredClone(fields) });
           if (out.has(messageId)) mark(id, messageId, true);
@@ -87,7 +91,13 @@ function unknown(messages: readonly StoreMessage[], isKnown: (id: string) => boo
 
 function inputOf({ id, role, content, createdAt }: StoreMessage): MessageInput {
   const time = createdAt === undefined ? undefined : new Date(createdAt).toISOString();
-  return { id, role: role as MessageRole, content, createdAt: time }; // another role is an error of `append`
+  // The service's conversations have texts, and no results of tools. Another role is an error of `append`.
+  return { id, role: (role === 'tool' ? 'assistant' : role) as MessageRole, content: textOf(content), createdAt: time };
+}
+
+function textOf(content: Content): string {
+  if (typeof content === 'string') return content;
+  return content.flatMap(({ text }) => (typeof text === 'string' ? text : [])).join('\n');
 }
 
 /** The SDK knows a conflict by the name of its error, which this package does not import. */

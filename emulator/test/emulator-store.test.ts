@@ -85,9 +85,9 @@ test('what cannot be stored changes nothing', () => {
   const store = emulatorStore(emulator);
   store.append('talk', MESSAGES, PLACE);
   const before = store.load('talk');
-  const tool = { id: 'c', role: 'tool', content: '4' };
+  const other = { id: 'c', role: 'function', content: '4' };
 
-  expect(() => store.append('talk', [tool], { edits: 0, newest: 'b', after: 'a' })).toThrow('not a message role');
+  expect(() => store.append('talk', [other], { edits: 0, newest: 'b', after: 'a' })).toThrow('not a message role');
 
   expect(store.load('talk')).toEqual(before);
 });

@@ -1,5 +1,6 @@
 import { type CompactionLevel, type ContextClient, ContextGatewayError, type GatewayClient } from 'context-gateway';
 import type { Conversation, ConversationMessage } from 'context-gateway/conversation';
+import { textOf } from 'context-gateway/conversation';
 import { cut, fact, list, number, paint, print } from '../demo/terminal.js';
 
 interface Chat {
@@ -31,7 +32,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     run: async (words, { conversation, history }) => {
       const messageId = find(words, history);
       await conversation.exclude(messageId);
-      print(`  excluded: ${cut(history.find(({ id }) => id === messageId)?.content ?? '', 90)}`);
+      print(`  excluded: ${cut(textOf(history.find(({ id }) => id === messageId) ?? {}), 90)}`);
     },
   },
   '/compact': {
@@ -108,7 +109,7 @@ function help(asked: string): void {
 /** The id of the newest message that holds the words. */
 function find(words: string, history: readonly ConversationMessage[]): string {
   const found = history.findLast(
-    ({ content, id }) => id !== undefined && words !== '' && content.toLowerCase().includes(words.toLowerCase()),
+    (one) => one.id !== undefined && words !== '' && textOf(one).toLowerCase().includes(words.toLowerCase()),
   );
   if (found?.id === undefined)
     throw new ContextGatewayError(words === '' ? 'Which one? Type some of its words.' : `No message with: ${words}`);

@@ -28,12 +28,20 @@ const newest = /* @__PURE__ */ option(
   'must be the id of a message, or null',
 );
 
+/** Tools, which `tool` has checked, or a service checks. */
+export const toolsOption = /* @__PURE__ */ option(
+  (value) => Array.isArray(value) && value.every((one) => isText(Object(Object(one).function).name)),
+  'must be an array of what tool returns: [tool({ name, parameters, execute })]',
+);
+
 const turnOptionsSchema = /* @__PURE__ */ z.strictObject({
   signal,
   timeout: timeOption,
   deadline: timeOption,
   background: booleanOption,
   newest,
+  tools: toolsOption,
+  maxSteps: /* @__PURE__ */ option(isTokens, 'must be a whole number of steps'),
   temperature: /* @__PURE__ */ option(isTemperature, 'must be a number from 0 to 2'),
   max_tokens,
   maxRetries,

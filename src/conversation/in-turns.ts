@@ -14,14 +14,17 @@ export function questionsOf(messages: Messages): (string | undefined)[] {
 /**
  * Messages in the order of their turns: a reply stands after its question, also one that was stored late. Of several replies to a
  * question, only one is not excluded: the newest that names it, but a whole one before one that was stopped. With its question, a reply is
- * excluded, too. A reply whose question is not there comes first.
+ * excluded, too, and all of it with one of its messages. A reply whose question is not there comes first.
  */
 export function inTurns(messages: Messages): Messages {
   const counting = countingReplies(messages);
+  const excluded = new Set(
+    messages.flatMap((one) => (one.excluded === true && one.reply !== undefined ? one.reply : [])),
+  );
   const early: ConversationMessage[] = [];
   const turns = [early];
   const known = new Map<string, ConversationMessage[]>();
-  const answered = new Set<ConversationMessage>();
+  const answered = new Set<unknown>();
   for (const message of messages) {
     const { id, role, replyTo } = message;
     if (role === 'user') {
@@ -29,13 +32,14 @@ export function inTurns(messages: Messages): Messages {
       turns.push(turn);
       if (id !== undefined) known.set(id, turn);
     } else {
+      const reply = replyOf(message);
       const turn = replyTo === undefined ? turns.at(-1) : known.get(replyTo);
       const question = replyTo ?? turn?.[0]?.id;
       const counted = question === undefined ? undefined : counting.get(question);
-      if (counted === message) answered.add(message);
+      if (counted === reply) answered.add(counted);
       // What an app adds behind the reply that counts, counts too.
-      const counts = counted === undefined || answered.has(replyTo === undefined ? counted : message);
-      const isSent = counts && turn?.[0]?.excluded !== true;
+      const counts = counted === undefined || (replyTo === undefined ? answered.has(counted) : counted === reply);
+      const isSent = counts && turn?.[0]?.excluded !== true && !excluded.has(message.reply ?? '');
       (turn ?? early).push(isSent || message.excluded ? message : { ...message, excluded: true });
     }
   }
@@ -44,13 +48,21 @@ export function inTurns(messages: Messages): Messages {
 }
 
 /** Of each question that replies name, the reply that counts. */
-function countingReplies(messages: Messages): Map<string, ConversationMessage> {
-  const counting = new Map<string, ConversationMessage>();
+function countingReplies(messages: Messages): Map<string, unknown> {
+  const counting = new Map<string, { reply: unknown; stopped: boolean }>();
+  const stopped = new Map(messages.map((message) => [replyOf(message), message.stopped === true])); // as its last message is
   for (const message of messages) {
-    const { role, replyTo, stopped } = message;
+    const { role, replyTo } = message;
     if (role === 'user' || replyTo === undefined) continue;
+    const reply = replyOf(message);
+    const one = { reply, stopped: stopped.get(reply) === true };
     const other = counting.get(replyTo);
-    if (stopped !== true || other === undefined || other.stopped === true) counting.set(replyTo, message);
+    if (!one.stopped || other === undefined || other.stopped) counting.set(replyTo, one);
   }
-  return counting;
+  return new Map([...counting].map(([question, { reply }]) => [question, reply]));
+}
+
+/** What the messages of one reply have in common. */
+function replyOf(message: ConversationMessage): unknown {
+  return message.reply ?? message;
 }

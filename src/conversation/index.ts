@@ -1,3 +1,4 @@
+export { type Content, textOf } from './content.js';
 export type { ContextActions } from './context/actions.js';
 export type {
   BuiltPrompt,
@@ -16,6 +17,7 @@ export type {
   PageTurn,
   PromptMessage,
   PromptReport,
+  ReplyPart,
   ReplyStream,
   StoredMessage,
   SummaryDiff,
@@ -46,6 +48,6 @@ export {
   type WantedMessages,
 } from './store.js';
 export { type Conversation, createConversation } from './turn/conversation.js';
-export type { FinishedReply, PreparedTurn } from './turn/prepared.js';
+export type { FinishedReply, PreparedTurn, StepMessage } from './turn/prepared.js';
 export { readTurn } from './turn/read-turn.js';
-export { type TurnEvent, toResponse } from './turn/respond.js';
+export { type ResponseOptions, type TurnEvent, toResponse } from './turn/respond.js';

@@ -1,7 +1,8 @@
 import { isObject } from '../base/objects.js';
 import { speakerOf } from '../base/speaker.js';
 import { toWellFormed as wellFormed } from '../base/unicode.js';
-import { RequestValidationError } from '../index.js';
+import { RequestValidationError, type ToolCall } from '../index.js';
+import type { Content } from './content.js';
 import type { ConversationMessage } from './model.js';
 
 export { wellFormed };
@@ -26,26 +27,75 @@ export function timeOf({ createdAt }: { createdAt?: string | number | Date | nul
 /** A message of a request. */
 export interface SentMessage {
   role: string;
-  content: string;
+  /** `null` beside `tool_calls`, if there is no text. */
+  content: Content | null;
+  tool_calls?: readonly ToolCall[] | undefined;
+  tool_call_id?: string | undefined;
 }
+
+/** The result of a call that has none: it waited for the app, its process ended, or it is left out. */
+const NOT_RUN = 'This call was not run.';
 
 /**
  * The messages of a request, from whatever part of the prompt. Without those that are excluded, except the `question`, and without
- * replies that have no text, which a service may reject.
+ * replies that have no text, which a service may reject. Each call of a tool has one result, and each result its call.
  */
 export function sentMessages(messages: readonly ConversationMessage[], question?: ConversationMessage): SentMessage[] {
-  return messages.filter((message) => message === question || isSent(message)).map(asSent);
+  return piecesOf(messages, question).flatMap(({ messages: sent }) => sent);
+}
+
+/** What is sent, left out and cut together: a message, or a call and its results. */
+export interface Piece {
+  /** Its index among the messages that were given. */
+  at: number;
+  messages: SentMessage[];
+}
+
+/** The pieces of `sentMessages`. */
+export function piecesOf(messages: readonly ConversationMessage[], question?: ConversationMessage): Piece[] {
+  const pieces: Piece[] = [];
+  const open = new Set<string | undefined>();
+  const end = (): void => {
+    for (const tool_call_id of open) pieces.at(-1)?.messages.push({ role: 'tool', tool_call_id, content: NOT_RUN });
+    open.clear();
+  };
+  for (const [at, message] of messages.entries()) {
+    if (message !== question && !isSent(message)) continue;
+    if (message.role === 'tool') {
+      if (open.delete(message.tool_call_id)) pieces.at(-1)?.messages.push(asSent(message));
+      continue;
+    }
+    end();
+    pieces.push({ at, messages: [asSent(message)] });
+    for (const { id } of message.tool_calls ?? []) open.add(id);
+  }
+  end();
+  return pieces;
 }
 
 /** Whether a message may be a part of a request. */
-export function isSent({ content, excluded }: ConversationMessage): boolean {
-  return excluded !== true && content.trim() !== '';
+export function isSent({ role, content, excluded, tool_calls }: ConversationMessage): boolean {
+  return excluded !== true && (role === 'tool' || (tool_calls?.length ?? 0) > 0 || !isBlank(content));
+}
+
+function isBlank(content: Content): boolean {
+  return typeof content === 'string' ? content.trim() === '' : content.length === 0;
 }
 
 /** A message as a model reads it: that of a user with the speaker, if it has a name. */
-export function asSent({ role, name, content }: ConversationMessage): SentMessage {
+export function asSent({ role, name, content, tool_calls, tool_call_id }: ConversationMessage): SentMessage {
   const speaker = role === 'user' ? speakerOf({ name }) : undefined;
-  return { role, content: wellFormed(speaker === undefined ? content : `[${speaker}] ${content}`) };
+  if (tool_calls !== undefined && tool_calls.length > 0)
+    return { role, content: isBlank(content) ? null : wellFormedIn(content), tool_calls };
+  if (role === 'tool') return { role, content: wellFormedIn(content), tool_call_id };
+  if (speaker === undefined) return { role, content: wellFormedIn(content) };
+  if (typeof content === 'string') return { role, content: wellFormed(`[${speaker}] ${content}`) };
+  return { role, content: [{ type: 'text', text: `[${speaker}]` }, ...content] };
+}
+
+function wellFormedIn(content: Content): Content {
+  if (typeof content === 'string') return wellFormed(content);
+  return content.map((part) => (part.type === 'text' ? { ...part, text: wellFormed(part.text) } : part));
 }
 
 /** Copies an input, so that later changes by the caller change nothing. @throws {RequestValidationError} */
@@ -55,7 +105,7 @@ export function messagesOf(input: string | readonly ConversationMessage[]): Conv
   const ids = given.flatMap(({ id }) => id ?? []);
   if (!ids.every((id) => ID.test(id))) throw badInput('input.id', 'must be 1 to 128 printable ASCII characters');
   const messages = cleaned([...given]);
-  if (messages.length === 0 || messages.some(({ content }) => content.trim() === ''))
+  if (messages.length === 0 || messages.some((message) => !isSent({ ...message, excluded: false })))
     throw badInput('input', 'must not be empty');
   if (new Set(ids).size < ids.length) throw badInput('input.id', 'must not be that of another message of the input');
   if (ids.length > 0 && ids.length < messages.length)
@@ -88,7 +138,17 @@ function checkInput(messages: unknown): asserts messages is readonly Conversatio
   for (const [at, message] of messages.entries()) {
     const [field, problem] = findBadField(message) ?? [];
     if (field !== undefined) throw badInput(['input', at, field], problem);
+    if (isLarge(message)) throw badInput(['input', at, 'content'], TOO_LARGE);
   }
+}
+
+/** Characters of a data URL that is stored, and sent again with the turns that follow. */
+const LARGEST_DATA = 256 * 1024;
+const TOO_LARGE =
+  'has data of more than 256 kB, which would be stored and sent with each turn that follows: upload it with gateway.files, and pass its URL';
+
+function isLarge({ content }: ConversationMessage): boolean {
+  return typeof content !== 'string' && content.some((part) => JSON.stringify(part).length > LARGEST_DATA);
 }
 
 /** What an input asks: the last message of the user. */
@@ -103,23 +163,45 @@ export function badInput(path: string | (string | number)[], message = ''): Requ
 /** Finds what is wrong with a message of a user or the assistant: the field, and what it must be. */
 export function findBadField(value: unknown): [field: string, message: string] | undefined {
   const fields = Object(value) as Record<string, unknown>;
-  const { role, content, id, name, createdAt, excluded, stopped, replyTo, recalled } = fields;
-  const { finish_reason, model, usage } = fields;
-  if (role !== 'user' && role !== 'assistant')
-    return ['role', "must be 'user' or 'assistant'; pass a system message as instructions"];
-  if (typeof content !== 'string') return ['content', 'must be a string'];
+  const { role, content, id, name, createdAt, excluded, stopped, replyTo, reply, recalled } = fields;
+  const { finish_reason, model, usage, tool_calls, tool_call_id } = fields;
+  if (role !== 'user' && role !== 'assistant' && role !== 'tool')
+    return ['role', "must be 'user', 'assistant' or 'tool'; pass a system message as instructions"];
+  if (!isContent(content)) return ['content', "must be a string, or an array of parts such as { type: 'text', text }"];
+  if (tool_calls !== undefined && (role !== 'assistant' || !isCalls(tool_calls)))
+    return ['tool_calls', 'must be an array of { id, function: { name, arguments } }, in a message of the assistant'];
+  if ((role === 'tool') !== (typeof tool_call_id === 'string'))
+    return ['tool_call_id', "must be the id of a call, in a message with the role 'tool'"];
   if (id !== undefined && typeof id !== 'string') return ['id', 'must be a string'];
   if (name !== undefined && typeof name !== 'string') return ['name', 'must be a string'];
   if (createdAt !== undefined && !isTime(createdAt)) return ['createdAt', 'must be a Date, or a string in ISO 8601'];
   if (excluded !== undefined && typeof excluded !== 'boolean') return ['excluded', 'must be a boolean'];
   if (stopped !== undefined && typeof stopped !== 'boolean') return ['stopped', 'must be a boolean'];
-  if (replyTo !== undefined && typeof replyTo !== 'string') return ['replyTo', 'must be a string'];
-  for (const [name, value] of Object.entries({ finish_reason, model }))
+  for (const [name, value] of Object.entries({ replyTo, reply, finish_reason, model }))
     if (value !== undefined && typeof value !== 'string') return [name, 'must be a string'];
   if (usage !== undefined && !isObject(usage))
     return ['usage', 'must be { prompt_tokens, completion_tokens, total_tokens }'];
   if (recalled === undefined || (Array.isArray(recalled) && recalled.every(isSource))) return undefined;
   return ['recalled', 'must be an array of { id or text, score, match }, as append got it'];
+}
+
+function isContent(value: unknown): value is Content {
+  return typeof value === 'string' || (Array.isArray(value) && value.every(isPart));
+}
+
+function isPart(value: unknown): boolean {
+  const { type, text } = Object(value) as Record<string, unknown>;
+  return typeof type === 'string' && (type !== 'text' || typeof text === 'string');
+}
+
+function isCalls(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isCall);
+}
+
+function isCall(value: unknown): boolean {
+  const { id, function: called } = Object(value) as Record<string, unknown>;
+  const { name, arguments: given } = Object(called) as Record<string, unknown>;
+  return typeof id === 'string' && typeof name === 'string' && typeof given === 'string';
 }
 
 function isSource(value: unknown): boolean {

@@ -1,5 +1,5 @@
 import type {
-  ChatRole,
+  ChatMessage,
   CompactionLevel,
   CompactionResult,
   CompletionUsage,
@@ -7,13 +7,20 @@ import type {
   PinnedMemoryItem,
   RollingSummary,
   StreamedChatCompletion,
+  ToolCall,
   UserMemoryItem,
 } from '../index.js';
+import type { Content } from './content.js';
 
-/** A message of a conversation. */
+/** A message of a conversation: of the user, a reply, or the result of a tool. */
 export interface ConversationMessage {
-  role: ChatRole;
-  content: string;
+  /** `user`, `assistant` or `tool`. */
+  role: string;
+  /**
+   * A text, or parts, of which some may be images and files: see `textOf`. Of a reply that only calls tools, `''`. A part that is not
+   * text counts 1,000 tokens.
+   */
+  content: Content;
   /** Must be the service's id, if the service has the message. Set when a turn is stored without one. */
   id?: string | undefined;
   /** The speaker, if there are several users. */
@@ -29,6 +36,12 @@ export interface ConversationMessage {
    * question. Without it, a reply answers the question that it follows.
    */
   replyTo?: string | undefined;
+  /** Of a reply that calls tools: the same on its calls, their results and its text. Set when a turn is stored. */
+  reply?: string | undefined;
+  /** Of a reply: the calls of tools. Each is sent with its result, or with one that says that it was not run. */
+  tool_calls?: readonly ToolCall[] | undefined;
+  /** Of the result of a tool: the id of its call. A second result of a call is ignored. */
+  tool_call_id?: string | undefined;
   /**
    * Of a reply: the best ten messages that its prompt repeated, for a page that shows sources. Set when a turn is stored.
    * See `sources`.
@@ -181,7 +194,7 @@ export interface PromptReport {
   compactionExhausted: boolean;
 }
 
-/** A message of a prompt. The instructions are separate. */
+/** A message of a prompt as text: each client has its own form of images, and of calls of tools. The instructions are separate. */
 export interface PromptMessage {
   role: 'user' | 'assistant';
   content: string;
@@ -194,7 +207,7 @@ export interface BuiltPrompt {
   /** The context, the newest messages, the recalled ones and the input. Contains no system message. */
   messages: PromptMessage[];
   /** `instructions` as a system message, then `messages`: for `gateway.chat.completions.create`. */
-  chatMessages: Pick<ConversationMessage, 'role' | 'content'>[];
+  chatMessages: ChatMessage[];
   /** The context message, unless the context is empty. Already part of the prompt. */
   context?: PromptMessage | undefined;
   /** The message with what was recalled, if anything was. Already part of the prompt, right before the input. */
@@ -206,15 +219,17 @@ export interface BuiltPrompt {
 
 /** A prompt that another client has sent, and its length as the service reported it. */
 export interface SentPrompt {
-  messages: readonly { content: string }[];
+  messages: readonly Pick<ChatMessage, 'content' | 'tool_calls'>[];
   /** From the `usage` of the response. */
   prompt_tokens: number;
 }
 
 /** The result of a turn: the reply, its usage, and a report on the prompt. */
 export interface ChatTurn {
-  /** The reply. If `stopped`, the part that arrived. */
+  /** The reply: the text after its last call of a tool. If `stopped`, the part that arrived. */
   text: string;
+  /** The calls of tools that wait for the app, if the reply ended with some. */
+  toolCalls?: readonly ToolCall[] | undefined;
   /** Whether the reply was stopped, aborted or cut off before it was complete. */
   stopped: boolean;
   usage: CompletionUsage;
@@ -236,6 +251,12 @@ export interface PageTurn extends Omit<ChatTurn, 'completion' | 'report'> {
   report: Omit<PromptReport, 'recalled'>;
 }
 
+/** A part of a reply: a piece of its text, a call of a tool as it begins, or the result of one. */
+export type ReplyPart =
+  | { type: 'text'; text: string }
+  | { type: 'call'; call: ToolCall }
+  | { type: 'result'; call: ToolCall; result: string };
+
 /**
  * A reply as it is generated. Iterate over it, or await `final()`. Any number of loops may read it, at any time, each from its
  * start. When the last loop is left early, the reply is stopped, and its text so far is stored; with the option
@@ -246,6 +267,8 @@ export interface ReplyStream extends AsyncIterable<string> {
   readonly id: string;
   /** The text so far. */
   readonly text: string;
+  /** The pieces of text, and the calls of tools and their results between them. To leave the loop early stops the reply, too. */
+  parts(): AsyncIterable<ReplyPart>;
   /** The composition of the prompt, from the first piece of text on. */
   readonly report: PromptReport | undefined;
   /**

@@ -1,7 +1,15 @@
 import * as z from 'zod/mini';
 import { type Runtime, systemRuntime } from '../base/runtime.js';
-import { ConfigurationError, type ContextClient, type GatewayClient, type RequestOptions } from '../index.js';
+import {
+  ConfigurationError,
+  type ContextClient,
+  type FunctionTool,
+  type GatewayClient,
+  type RequestOptions,
+  type Tool,
+} from '../index.js';
 import { findBadOptions, functionOption, isFunction, option } from '../validation/options.js';
+import { toolsOption } from './call-options.js';
 import type { CompactionReceipt, ConversationMessage } from './model.js';
 import { formatOf } from './search/dates.js';
 import type { ConversationSearch } from './search/search.js';
@@ -28,6 +36,14 @@ export interface ConversationOptions {
   store?: ConversationStore | undefined;
   /** Instructions for the model. They become the only system message. */
   instructions?: string | undefined;
+  /**
+   * Tools that the model may call, as `tool` makes them. Those with `execute` are run, and the model is asked again with their results,
+   * which are stored with the reply. Calls of others end the turn: see `toolCalls` of a turn. The API does not document tools: a service
+   * may reject or ignore them.
+   */
+  tools?: readonly (Tool | FunctionTool)[] | undefined;
+  /** How many times a turn runs calls. Then the model is asked once more, without tools. @default 8 */
+  maxSteps?: number | undefined;
   /**
    * The model's context window: tokens of prompt and reply together.
    * @default 128_000, the smallest of the service's models
@@ -87,6 +103,10 @@ export interface TurnOptions extends RequestOptions {
    * @default what the store has when the turn begins
    */
   newest?: string | null | undefined;
+  /** In place of those of the conversation. */
+  tools?: readonly (Tool | FunctionTool)[] | undefined;
+  /** In place of that of the conversation. */
+  maxSteps?: number | undefined;
   /** From 0 to 2. @default 1 */
   temperature?: number | undefined;
   /**
@@ -171,6 +191,8 @@ const optionsSchema = /* @__PURE__ */ z.strictObject({
     'must be a store, such as sqliteStore(database): with load, and if it has append, setExcluded',
   ),
   instructions: text,
+  tools: toolsOption,
+  maxSteps: /* @__PURE__ */ option(isTokens, 'must be a whole number of steps, at least 1'),
   contextWindow: tokens,
   budget: tokens,
   countTokens: functionOption,

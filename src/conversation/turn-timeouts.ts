@@ -1,5 +1,5 @@
 import { onAbort } from '../base/on-abort.js';
-import type { Runtime } from '../base/runtime.js';
+import { MAX_TIMER, type Runtime } from '../base/runtime.js';
 import { APIAbortError, APITimeoutError, type RequestOptions } from '../index.js';
 import { checkCallOptions, stopSchema } from './call-options.js';
 
@@ -126,6 +126,15 @@ export class TurnTimeouts {
       this.#waiting = waiting;
       this.#end = end;
     }
+  }
+
+  /** Waits for work until the deadline, however long that is. */
+  unlessOver<T>(work: Promise<T>): Promise<T> {
+    return this.within(
+      () => work,
+      () => this.#overDeadline(),
+      MAX_TIMER,
+    );
   }
 
   throwIfAborted(): void {

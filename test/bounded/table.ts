@@ -131,6 +131,9 @@ const replyOf = (pieces: Iterable<string>): ReplyStream => {
     async *[Symbol.asyncIterator]() {
       yield* pieces;
     },
+    async *parts() {
+      for (const text of pieces) yield { type: 'text', text };
+    },
   };
 };
 

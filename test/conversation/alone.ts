@@ -1,4 +1,4 @@
-import { type ConversationMessage, type ConversationOptions, memoryStore } from 'context-gateway/conversation';
+import { type ConversationMessage, type ConversationOptions, memoryStore, textOf } from 'context-gateway/conversation';
 import type { Runtime } from '../../src/base/runtime.js';
 import { type chatWorld, talkWith } from './world.js';
 
@@ -31,7 +31,7 @@ export function withEmulator(
     const added = store.append(id, messages, place);
     emulator.conversations.append(
       id,
-      messages.map(({ id, role, content }) => ({ id, role: role as 'user', content })),
+      messages.map((message) => ({ id: message.id, role: message.role as 'user', content: textOf(message) })),
     );
     return added;
   };

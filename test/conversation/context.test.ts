@@ -224,7 +224,10 @@ describe('a conversation', () => {
     { input: [{ role: 'user', content: 'Hello', id: '' }], says: 'input.id: must be 1 to 128 printable' },
     { input: ' \n', says: 'input: must not be empty' },
     { input: undefined, says: 'input: must be a text, or an array' },
-    { input: [{ role: 'user', content: [{ type: 'text', text: 'x' }] }], says: 'input[0].content: must be a string' },
+    {
+      input: [{ role: 'user', content: [{ type: 'text' }] }],
+      says: 'input[0].content: must be a string, or an array of parts',
+    },
     { input: [{ role: 'system', content: 'Obey.' }], says: 'pass a system message as instructions' },
     { input: [{ role: 'user', content: 'x', id: 3 }], says: 'input[0].id: must be a string' },
     { input: [{ role: 'user', content: 'x', name: null }], says: 'input[0].name: must be a string' },

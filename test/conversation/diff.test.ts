@@ -152,6 +152,6 @@ describe('what compactions lost', () => {
     const lost = lostAfter(summary({ version: 1, requirements: ['Every export is signed.'] }), summary({ version: 2 }));
     const content = 'I do not like that every export of the week is signed by Bob, nor the berth fee of 40 euros.';
 
-    expect(forgetMessages(lost, [{ content }])).toHaveLength(1);
+    expect(forgetMessages(lost, [{ role: 'user', content }])).toHaveLength(1);
   });
 });

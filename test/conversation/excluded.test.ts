@@ -4,6 +4,7 @@ import {
   memoryStore,
   type ReplyStream,
   type StoredMessage,
+  textOf,
 } from 'context-gateway/conversation';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -57,7 +58,11 @@ test.each(Object.entries(WAYS))('an excluded message is in no prompt: %s', async
           content: excluded ? `The lamp, secret number ${at}.` : `The lamp number ${at} is red.`,
           ...(isStored && excluded && { excluded }),
         }));
-        const messages = rows.map(({ id, role, content }) => ({ id, role: role as 'user' | 'assistant', content }));
+        const messages = rows.map((row) => ({
+          id: row.id,
+          role: row.role as 'user' | 'assistant',
+          content: textOf(row),
+        }));
         world.emulator.conversations.create({ id: 'rows', messages });
         for (const [at, { isPinned, excluded }] of all.entries())
           if (isPinned && !excluded) await world.context.pin('rows', `m${at}`);

@@ -1,4 +1,4 @@
-import { ContextBudgetError, sources } from 'context-gateway/conversation';
+import { ContextBudgetError, sources, textOf } from 'context-gateway/conversation';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { PromptLayout } from '../../src/conversation/prompt/fit.js';
@@ -90,7 +90,7 @@ describe('the budget of a prompt', () => {
         const parts = { summary: summary(given) };
         const { chatMessages, report } = fitted({ parts, history: messages, input: ask(question), budget, count });
 
-        const tokens = chatMessages.reduce((sum, { content }) => sum + count(content) + 4, 0);
+        const tokens = chatMessages.reduce((sum, message) => sum + count(textOf(message)) + 4, 0);
         expect(tokens).toBeLessThanOrEqual(budget);
         expect(report.tokens.total).toBeLessThanOrEqual(budget);
         expect(report.tokens.total).toBeGreaterThanOrEqual(tokens);
@@ -214,12 +214,12 @@ describe('what is recalled', () => {
   });
 
   test('is nothing that the prompt holds already', () => {
-    const parts = { summary: summary({ decisions: [decision(lamp.content)] }) };
+    const parts = { summary: summary({ decisions: [decision(textOf(lamp))] }) };
     const inTail = [...smallTalk(60), lamp];
 
     expect(fitted({ history, parts, input: asked, budget: 600 }).recalled?.content ?? '').not.toContain('red lamp');
     expect(fitted({ history: inTail, input: asked, budget: 400 }).recalled?.content ?? '').not.toContain('red lamp');
-    const pinned = fitted({ history, parts: { pins: [pin(lamp.content, 'lamp')] }, input: asked, budget: 400 });
+    const pinned = fitted({ history, parts: { pins: [pin(textOf(lamp), 'lamp')] }, input: asked, budget: 400 });
     expect(pinned.context?.content).toContain('red lamp');
     expect(pinned.recalled?.content ?? '').not.toContain('red lamp');
   });

@@ -3,6 +3,7 @@ import {
   type ConversationStore,
   memoryStore,
   type StoredRow,
+  textOf,
 } from 'context-gateway/conversation';
 import { expect, test } from 'vitest';
 import { failureOf } from '../helpers/service.js';
@@ -173,7 +174,7 @@ test('counts in a receipt all messages that only the history has', async () => {
     messages: Array.from({ length: 60 }, (_, i) => ({
       id: `m${i}`,
       role: 'user' as const,
-      content: remark(i).content,
+      content: textOf(remark(i)),
     })),
   });
   const { store } = partsOf(memoryStore({ talk: Array.from({ length: 60 }, (_, i) => remark(i)) }));

@@ -105,7 +105,7 @@ describe('what an app stores', () => {
   });
 
   test.each([
-    { row: { role: 'tool', content: 'x' }, says: "messages[1].role must be 'user' or 'assistant'" },
+    { row: { role: 'system', content: 'x' }, says: "messages[1].role must be 'user', 'assistant' or 'tool'" },
     { row: { role: 'user', content: null }, says: 'messages[1].content must be a string' },
     { row: { role: 'user', content: 'x', createdAt: Number.NaN }, says: 'messages[1].createdAt must be a Date' },
     { row: { role: 'user', content: 'x', excluded: 'no' }, says: 'messages[1].excluded must be a boolean' },

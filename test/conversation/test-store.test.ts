@@ -46,7 +46,11 @@ function storeWith(fault: string): ConversationStore {
     const { role, id, createdAt, name, excluded, stopped, replyTo, recalled, finish_reason, model, usage } = row;
     const known = { role, id, createdAt, name, excluded, stopped, replyTo, recalled, finish_reason, model, usage };
     const fields = is('own fields lost') ? { ...known, position } : row;
-    return { ...fields, ...(is('stopped lost') && { stopped: undefined }), content: textOf(content) };
+    return {
+      ...fields,
+      ...(is('stopped lost') && { stopped: undefined }),
+      content: typeof content === 'string' ? textOf(content) : content,
+    };
   };
   const textOf = (text: string): string => {
     if (is('text cut')) return text.slice(0, 65_535);

@@ -10,6 +10,7 @@ import {
   type ReplyStream,
   type StoredMessage,
   type StoredRow,
+  textOf,
 } from 'context-gateway/conversation';
 import { type Runtime, systemRuntime } from '../../src/base/runtime.js';
 import { partOf } from './parts.js';
@@ -312,10 +313,10 @@ export class TurnModel {
     if (removed.length === 0) return;
     if (!hasNewest) this.wrong.push('messages were removed, and not the newest named that was seen');
     const reply = added.at(-1);
-    const { question } = this.#answerOf(reply?.content) ?? {};
+    const { question } = this.#answerOf(reply && textOf(reply)) ?? {};
     const isEdit = added.some(({ id, role }) => role === 'user' && id === removed[0]?.id);
     for (const row of removed) {
-      const isOwn = row.role === 'assistant' && this.#answerOf(row.content)?.question === question;
+      const isOwn = row.role === 'assistant' && this.#answerOf(textOf(row))?.question === question;
       if (!isEdit && !isOwn) this.wrong.push(`"${reply?.content}" removed "${row.content}"`);
       if (!isEdit && reply?.stopped && !row.stopped) this.wrong.push('a part of a reply removed a whole one');
       // A late reply to an earlier question is given again.
@@ -330,7 +331,7 @@ export class TurnModel {
       if (new Set(rows.map((row) => row[field])).size < rows.length) this.wrong.push(`two messages have one ${field}`);
     for (const [at, { role, content, replyTo }] of rows.entries()) {
       if (role === 'user') continue;
-      const { question } = this.#answerOf(content) ?? {};
+      const { question } = this.#answerOf(textOf({ content })) ?? {};
       const asked = rows
         .slice(0, at)
         .findLast((row) => row.role === 'user' && (replyTo === undefined || row.id === replyTo));
@@ -363,7 +364,7 @@ export class TurnModel {
   }
 
   #stored(): Question[] {
-    return this.#rows.flatMap(({ id, role, content }) => (role === 'user' ? { id, text: content } : []));
+    return this.#rows.flatMap(({ id, role, content }) => (role === 'user' ? { id, text: textOf({ content }) } : []));
   }
 
   #pick<T>(list: readonly T[]): T | undefined {

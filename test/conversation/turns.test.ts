@@ -1,5 +1,6 @@
 import { APIAbortError } from 'context-gateway';
 import type { FinishedReply } from 'context-gateway/conversation';
+import { textOf } from 'context-gateway/conversation';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, test } from 'vitest';
 import { failureOf } from '../helpers/service.js';
@@ -182,7 +183,7 @@ describe('the next prompt', () => {
     world.onRequest(async (request) => {
       if (!request.url.endsWith('/completions')) return undefined;
       const { messages } = (await request.clone().json()) as { messages: { content: string }[] };
-      const tokens = messages.reduce((sum, { content }) => sum + countTokens(content) + 4, 0);
+      const tokens = messages.reduce((sum, message) => sum + countTokens(textOf(message)) + 4, 0);
       const answer = (await (await world.emulator.fetch(request)).json()) as object;
       const usage = { prompt_tokens: tokens, completion_tokens: 1, total_tokens: tokens + 1 };
       return Response.json({ ...answer, usage });
@@ -196,7 +197,7 @@ describe('the next prompt', () => {
       const input = 'The ferry does not run at night, says harbour. '.repeat(sentences);
       const built = await conversation.prepare(input, { history }).catch(() => undefined);
       if (built === undefined) break;
-      const exact = built.prompt.reduce((sum, { content }) => sum + countTokens(content) + 4, 0);
+      const exact = built.prompt.reduce((sum, message) => sum + countTokens(textOf(message)) + 4, 0);
       expect(exact).toBeLessThanOrEqual(2400);
     }
   });

@@ -13,6 +13,7 @@ import {
   type ConversationStore,
   createConversation,
   memoryStore,
+  textOf,
 } from 'context-gateway/conversation';
 import { createEmulator, type EmulatorOptions, type MessageInput } from 'context-gateway-emulator';
 import { onTestFinished, vi } from 'vitest';
@@ -183,7 +184,7 @@ export const withoutWaits: Runtime = {
 };
 
 export const textsIn = async (store: ConversationStore, id = 'talk'): Promise<string[]> =>
-  ((await store.load(id))?.messages ?? []).map(({ content }) => content);
+  ((await store.load(id))?.messages ?? []).map(textOf);
 
 /** A word for each number. */
 export const nameOf = (i: number): string => String(i).replace(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)));

@@ -1,6 +1,6 @@
 /** The page of the support chat. It calls only its own server, and has no key. */
 import type { ErrorData } from 'context-gateway';
-import { type ConversationMessage, readTurn, sources, type TurnEvent } from 'context-gateway/conversation';
+import { type ConversationMessage, readTurn, sources, type TurnEvent, textOf } from 'context-gateway/conversation';
 
 const find = <T extends HTMLElement>(selector: string): T => document.querySelector(selector) as T;
 const list = find('ol');
@@ -110,18 +110,18 @@ async function reconnect(question: HTMLElement): Promise<void> {
 
 /** Loads the messages. A question that the server does not have goes back to where it was written. */
 async function loadWithout(question: HTMLElement): Promise<void> {
-  const text = textOf(question);
+  const text = shownIn(question);
   await load();
-  if (textOf([...list.querySelectorAll<HTMLElement>('li.user')].at(-1)) !== text) input.value ||= text;
+  if (shownIn([...list.querySelectorAll<HTMLElement>('li.user')].at(-1)) !== text) input.value ||= text;
 }
 
 /** Shows a message. One that is stored cites others of the list. */
 function show(message: ConversationMessage, all: readonly ConversationMessage[] = []): HTMLElement {
-  const { id, role, content, stopped } = message;
+  const { id, role, stopped } = message;
   const item = document.createElement('li');
   item.className = role;
   item.innerHTML = '<p></p><div class="tools"></div>';
-  (item.firstElementChild as HTMLElement).textContent = content;
+  (item.firstElementChild as HTMLElement).textContent = textOf(message);
   if (stopped) note(item, 'Stopped');
   identify(item, id);
   const tools = item.querySelector('.tools');
@@ -129,7 +129,7 @@ function show(message: ConversationMessage, all: readonly ConversationMessage[] 
   else tools?.append(button('Regenerate', () => regenerate(item)));
   const cited = sources(message, CITED).map(({ id, text = '' }) => {
     const found = all.find((one) => one.id === id);
-    return { id, text: found?.content ?? text, role: found?.role ?? 'summary', createdAt: found?.createdAt };
+    return { id, text: found ? textOf(found) : text, role: found?.role ?? 'summary', createdAt: found?.createdAt };
   });
   cite(item, cited);
   following(() => list.append(item));
@@ -138,7 +138,7 @@ function show(message: ConversationMessage, all: readonly ConversationMessage[] 
 
 function startEdit(item: HTMLElement): void {
   editing = item;
-  input.value = textOf(item);
+  input.value = shownIn(item);
   input.focus();
 }
 
@@ -146,7 +146,7 @@ function startEdit(item: HTMLElement): void {
 function regenerate(item: HTMLElement): void {
   const question = item.previousElementSibling as HTMLElement;
   const isLast = [...list.querySelectorAll('li.user')].at(-1) === question;
-  const text = textOf(question);
+  const text = shownIn(question);
   const newest = newestShown();
   removeFrom(item);
   void (isLast ? reply('/regenerate', { newest }) : reply('/edit', { messageId: question.dataset.id, text, newest }));
@@ -240,4 +240,4 @@ function setWriting(item: HTMLElement | undefined): void {
   if (item === undefined) input.focus();
 }
 
-const textOf = (item: HTMLElement | undefined): string => item?.querySelector('p')?.textContent ?? '';
+const shownIn = (item: HTMLElement | undefined): string => item?.querySelector('p')?.textContent ?? '';

@@ -1,6 +1,7 @@
 import { pauses } from '../../base/pauses.js';
 import { type CompactionLevel, ConfigurationError, type RequestOptions } from '../../index.js';
 import type { Background } from '../background.js';
+import { bodyOf } from '../content.js';
 import type { CompactionReceipt, CompactionReport, ConversationMessage, Snapshot } from '../model.js';
 import type { CheckedOptions } from '../options.js';
 import { messageTokens } from '../prompt/tokens.js';
@@ -156,7 +157,7 @@ function goneFrom(
   before: readonly ConversationMessage[],
   after: readonly ConversationMessage[],
 ): readonly ConversationMessage[] {
-  const keyOf = ({ id, content }: ConversationMessage): string => JSON.stringify([id, content]);
+  const keyOf = (message: ConversationMessage): string => JSON.stringify([message.id, bodyOf(message)]);
   const left = new Set(after.filter(({ excluded }) => excluded !== true).map(keyOf));
   return before.filter((message) => message.excluded !== true && !left.has(keyOf(message)));
 }

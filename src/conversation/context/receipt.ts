@@ -1,5 +1,6 @@
 import { pauses } from '../../base/pauses.js';
 import type { RollingSummary } from '../../index.js';
+import { textOf } from '../content.js';
 import type { ConversationMessage, LostEntry, Snapshot, SummaryDiff, SummaryEntry } from '../model.js';
 import { entriesOf, listOf, textsOf } from '../prompt/entries.js';
 import { normalise } from '../search/words.js';
@@ -48,10 +49,10 @@ export function lostWith(
 /** Forgets the statements that stand, word for word, in messages which were excluded or replaced. */
 export function forgetMessages<Entry extends SummaryEntry>(
   lost: readonly Entry[],
-  messages: readonly { content: string }[],
+  messages: readonly ConversationMessage[],
 ): Entry[] {
   if (lost.length === 0 || messages.length === 0) return [...lost];
-  const said = messages.map(({ content }) => ` ${normalise(content)} `);
+  const said = messages.map((message) => ` ${normalise(textOf(message))} `);
   const words = new Set(said.flatMap((text) => text.split(' ')));
   return lost.filter(({ text }) => {
     const stated = normalise(text);
@@ -69,9 +70,9 @@ export async function countOnlyInHistory(
   const left = byRarestWord(quotesOf(summary));
   const pause = pauses();
   for (let at = messages.length - 1; at >= 0 && left.size > 0; at -= 1) {
-    const { content = '', excluded } = messages[at] ?? {};
-    if (excluded === true) continue;
-    const words = normalise(content).split(' ');
+    const message = messages[at];
+    if (message === undefined || message.excluded === true) continue;
+    const words = normalise(textOf(message)).split(' ');
     for (const word of new Set(words)) {
       const quotes = left.get(word);
       const others = quotes?.filter((quote) => !isQuoted(quote, words));

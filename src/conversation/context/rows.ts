@@ -69,7 +69,10 @@ export function messageOf(row: StoredRow, reject: (field: string, message: strin
   return message as unknown as ConversationMessage;
 }
 
-const FIELDS = 'role content id name createdAt excluded stopped replyTo recalled finish_reason model usage'.split(' ');
+const FIELDS =
+  'role content id name createdAt excluded stopped replyTo reply tool_calls tool_call_id recalled finish_reason model usage'.split(
+    ' ',
+  );
 
 function converted(name: string, value: unknown): unknown {
   if ((name === 'id' || name === 'replyTo') && (typeof value === 'number' || typeof value === 'bigint'))

@@ -1,3 +1,5 @@
+import type { ChatMessage } from '../../index.js';
+import { textOf } from '../content.js';
 import { hashText, isSent, questionIn, type SentMessage, sentMessages } from '../messages.js';
 import type { BuiltPrompt, ContextParts, ConversationMessage, PromptMessage, PromptReport } from '../model.js';
 import { queryOf } from '../search/search.js';
@@ -63,11 +65,13 @@ export class PromptLayout {
     this.#params = params;
     this.#count = params.count;
     this.#context = new Context(parts, history, this.#count, params.older);
-    this.#asked = sentMessages(input, questionIn(input));
     this.#instructionTokens = instructions === undefined ? 0 : messageTokens([{ content: instructions }], this.#count);
+    const pins = this.#context.within(0, history.length).tokens;
+    const room = Math.max(budget, limit) - this.#instructionTokens - pins;
+    this.#asked = withoutOldResults(sentMessages(input, questionIn(input)), room, this.#count);
     this.#inputTokens = messageTokens(this.#asked, this.#count);
     this.#tail = new Tail(history, this.#count, params.older);
-    const required = this.#instructionTokens + this.#inputTokens + this.#context.within(0, history.length).tokens;
+    const required = this.#instructionTokens + this.#inputTokens + pins;
     const beside = required <= budget ? this.#tail.tokens(this.#last) : Number.POSITIVE_INFINITY;
     const more = required + Math.min(beside, BESIDE_REQUIRED * budget);
     this.#budget = Math.max(budget, Math.floor(Math.min(limit, more)));
@@ -92,14 +96,13 @@ export class PromptLayout {
     const [context] = asMessages(text);
     const [recalledMessage] = asMessages(recalled?.text);
     const { messages: newest, gap } = this.#newest;
-    // The cast is true: other roles were rejected, or are the AI SDK's, which sends its own messages in their place.
-    const messages = [...asMessages(text), ...newest, ...asMessages(recalled?.text), ...this.#asked] as PromptMessage[];
-    const chatMessages: BuiltPrompt['chatMessages'] =
-      instructions === undefined ? messages : [{ role: 'system', content: instructions }, ...messages];
+    const sent: SentMessage[] = [...asMessages(text), ...newest, ...asMessages(recalled?.text), ...this.#asked];
+    const system = instructions === undefined ? [] : [{ role: 'system', content: instructions }];
     return {
       instructions,
-      messages,
-      chatMessages,
+      messages: sent.flatMap(asText),
+      // The cast is true: other roles were rejected, or are the AI SDK's, which sends its own messages in their place.
+      chatMessages: [...system, ...sent] as ChatMessage[],
       context,
       recalled: recalledMessage,
       start: this.#older + start,
@@ -204,6 +207,26 @@ export class PromptLayout {
   }
 }
 
+/** The messages of a turn that goes on, without the oldest results of its tools, if these take too much. Those of its last step stay. */
+export function withoutOldResults(
+  messages: readonly SentMessage[],
+  room: number,
+  count: (text: string) => number,
+): readonly SentMessage[] {
+  const sent = [...messages];
+  const last = sent.findLastIndex(({ role }) => role === 'assistant');
+  let tokens = messageTokens(sent, count);
+  for (let at = 0; at < last && tokens > room; at += 1) {
+    const message = sent[at];
+    if (message?.role !== 'tool') continue;
+    sent[at] = { ...message, content: LEFT_OUT };
+    tokens -= messageTokens([message], count) - messageTokens([{ content: LEFT_OUT }], count);
+  }
+  return sent;
+}
+
+const LEFT_OUT = '[This result was left out, because the prompt became too long.]';
+
 interface Layout extends Chosen {
   /** Tokens up to which all of the last turn is sent, if it is longer than the newest messages should be. @default no limit */
   share?: number;
@@ -213,6 +236,13 @@ interface Layout extends Chosen {
 type FittedPrompt = Omit<BuiltPrompt, 'report'> & {
   report: Omit<PromptReport, 'estimated' | 'stale' | 'compactionExhausted'>;
 };
+
+/** A message as text. Of calls and their results, nothing. */
+function asText(message: SentMessage): PromptMessage[] {
+  const content = textOf(message);
+  const role = message.role as PromptMessage['role']; // as above
+  return message.role === 'tool' || content.trim() === '' ? [] : [{ role, content }];
+}
 
 function asMessages(content: string | undefined): PromptMessage[] {
   return content ? [{ role: 'user', content }] : [];

@@ -1,4 +1,5 @@
 import { speakerOf } from '../../base/speaker.js';
+import { textOf } from '../content.js';
 import { wellFormed } from '../messages.js';
 import type { ConversationMessage, FoundMessage, Match, MessageSource, PromptReport } from '../model.js';
 import { formOf, saidIn } from '../search/copies.js';
@@ -83,7 +84,7 @@ export function recall({ messages, coverage }: Found, params: RecallParams): Rec
   const { query, isNewest, room, count, context, sent } = params;
   const recalled = new Recalled(room, count);
   const most = Math.floor(LONGEST * room);
-  const said = new Set(sent.map(({ role, name, content }) => saidIn({ role, name, text: content })));
+  const said = new Set(sent.map((message) => saidIn({ ...message, text: textOf(message) })));
   const forms = new Map<string, number>();
   for (const one of messages) {
     const { position, text, score } = one;
@@ -126,7 +127,7 @@ export class Recalled {
   }
 
   get text(): string {
-    const lines = this.#lines.map((line, at) => `${leadOf(line, this.#lines[at - 1])}${textOf(line)}`);
+    const lines = this.#lines.map((line, at) => `${leadOf(line, this.#lines[at - 1])}${lineOf(line)}`);
     return enclosed('recalled', HEADING, lines.join('\n'));
   }
 
@@ -136,7 +137,7 @@ export class Recalled {
     const at = next === -1 ? this.#lines.length : next;
     const [before, after] = [this.#lines[at - 1], this.#lines[at]];
     // With its line end, which tokenizers join to a full stop.
-    let cost = this.count(`[${textOf(line)}\n`) + this.#leadTokens(line, before);
+    let cost = this.count(`[${lineOf(line)}\n`) + this.#leadTokens(line, before);
     if (after !== undefined) cost += this.#leadTokens(after, line) - this.#leadTokens(after, before);
     if (this.tokens + cost > this.room) return false;
     this.tokens += cost;
@@ -156,7 +157,7 @@ function leadOf(line: FoundMessage, before: FoundMessage | undefined): string {
 }
 
 /** `user] The text.` */
-function textOf({ name, role, text }: FoundMessage): string {
+function lineOf({ name, role, text }: FoundMessage): string {
   return renderItem(`${speakerOf({ name }) ?? role}] ${text.trim()}`);
 }
 

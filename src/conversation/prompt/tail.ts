@@ -1,5 +1,6 @@
 import { startOf } from '../../base/unicode.js';
-import { asSent, hashText, isSent, type SentMessage, sentMessages } from '../messages.js';
+import { textOf } from '../content.js';
+import { asSent, hashText, isSent, type Piece, piecesOf, type SentMessage } from '../messages.js';
 import type { ConversationMessage, Dropped } from '../model.js';
 import { messageTokens } from './tokens.js';
 
@@ -34,16 +35,15 @@ export class Tail {
    * tokens, and above only its question, its newest reply, and others as far as they fit into the share.
    */
   within(room: number, start: number, share = Number.POSITIVE_INFINITY): Newest {
-    const all = sentMessages(this.history.slice(start));
+    const pieces = piecesOf(this.history.slice(start));
     const tokens = this.tokens(start);
-    if (start < this.lastTurn || tokens <= Math.min(room, share)) return { messages: all, tokens, gap: [start, start] };
-    const count = (text: string): number => messageTokens([{ content: text }], this.count);
-    const messages = shortenedTurn(all, { room, share, count });
-    const replies = Math.max(0, messages.length - 1);
-    const end = this.history
-      .flatMap((message, at) => (at > start && isSent(message) ? at : []))
-      .at(-replies || Number.POSITIVE_INFINITY);
-    return { messages, tokens: messageTokens(messages, this.count), gap: [start + 1, end ?? this.history.length] };
+    if (start < this.lastTurn || tokens <= Math.min(room, share))
+      return { messages: pieces.flatMap((piece) => piece.messages), tokens, gap: [start, start] };
+    const count = (messages: readonly SentMessage[]): number => messageTokens(messages, this.count);
+    const kept = shortenedTurn(pieces, { room, share, count });
+    const messages = kept.flatMap((piece) => piece.messages);
+    const end = start + (kept[1]?.at ?? this.history.length - start);
+    return { messages, tokens: count(messages), gap: [start + 1, end] };
   }
 
   /** Old messages are not counted in tokens, because there may be very many. `gap`: those of the last turn. */
@@ -91,7 +91,7 @@ export class Tail {
    * higher rank than all others, until it is too old. Where positions are not known, a hash of the turn's text.
    */
   #rankOf(at: number): number {
-    if (this.older === undefined) return Number.parseInt(hashText(hashText(this.history[at]?.content ?? '')), 36);
+    if (this.older === undefined) return Number.parseInt(hashText(hashText(textOf(this.history[at] ?? {}))), 36);
     const turn = Math.floor((this.older + at) / 2);
     return turn === 0 ? Number.POSITIVE_INFINITY : turn & -turn;
   }
@@ -105,45 +105,56 @@ export class Tail {
 interface TurnRoom {
   room: number;
   share: number;
-  count: (text: string) => number;
+  count: (messages: readonly SentMessage[]) => number;
 }
 
 /**
  * A turn in `room` tokens: its question and its newest reply, cut in the middle if need be, and its other replies, the newest
  * first, as long as all take no more than `share`.
  */
-function shortenedTurn(
-  [question, ...replies]: readonly SentMessage[],
-  { room, share, count }: TurnRoom,
-): SentMessage[] {
+function shortenedTurn([question, ...replies]: readonly Piece[], { room, share, count }: TurnRoom): Piece[] {
   if (question === undefined) return [];
-  const kept: SentMessage[] = [];
-  const ofQuestion = Math.min(count(question.content), room / 2);
+  const kept: Piece[] = [];
+  const ofQuestion = Math.min(count(question.messages), room / 2);
   let used = ofQuestion;
   for (const reply of replies.reverse()) {
     const isNewest = kept.length === 0;
     const left = (isNewest ? room : Math.min(room, share)) - used;
-    const content = isNewest || count(reply.content) <= left ? shortened(reply.content, left, count) : undefined;
-    if (content === undefined) break;
-    kept.unshift({ ...reply, content });
-    used += count(content);
+    const messages = isNewest || count(reply.messages) <= left ? shortened(reply.messages, left, count) : undefined;
+    if (messages === undefined) break;
+    kept.unshift({ ...reply, messages });
+    used += count(messages);
   }
-  const content = shortened(question.content, room - used + ofQuestion, count);
-  return content === undefined ? [] : [{ ...question, content }, ...kept];
+  const messages = shortened(question.messages, room - used + ofQuestion, count);
+  return messages === undefined ? [] : [{ ...question, messages }, ...kept];
 }
 
-/** The beginning and the end of a text in so many tokens, with a line between them that says what is missing. */
-function shortened(text: string, most: number, count: (text: string) => number): string | undefined {
-  let [content, size, tokens] = [text, text.length, count(text)];
+/** A piece in so many tokens: its text is cut, or the results of its calls. */
+function shortened(piece: readonly SentMessage[], most: number, count: TurnRoom['count']): SentMessage[] | undefined {
+  if (count(piece) <= most) return [...piece];
+  const [first, ...results] = piece;
+  if (first === undefined || (results.length === 0 && first.tool_calls !== undefined)) return undefined;
+  const texts = results.length === 0 ? [first] : results;
+  const calls = results.length === 0 ? [] : [first];
+  const left = (most - count(calls)) / texts.length;
+  const cut = texts.flatMap((message) => cutInTheMiddle(message, left, count) ?? []);
+  return cut.length < texts.length ? undefined : [...calls, ...cut];
+}
+
+/** The beginning and the end of a message in so many tokens, with a line between them that says what is missing. */
+function cutInTheMiddle(message: SentMessage, most: number, count: TurnRoom['count']): SentMessage | undefined {
+  const text = textOf(message);
+  let [cut, size, tokens] = [message, text.length, count([message])];
   while (tokens > most) {
     size = Math.floor(size * Math.min(0.9, most / tokens));
     if (size < SHORTEST) return undefined;
     const start = startOf(text, size / 2);
     const end = text.slice(text.length - size / 2).replace(SECOND_HALF, '');
-    content = `${start}\n[${text.length - start.length - end.length} characters are left out here]\n${end}`;
-    tokens = count(content);
+    const missing = text.length - start.length - end.length;
+    cut = { ...message, content: `${start}\n[${missing} characters are left out here]\n${end}` };
+    tokens = count([cut]);
   }
-  return content;
+  return cut;
 }
 
 /** With fewer characters, a shortened text says nothing. */

@@ -1,4 +1,5 @@
-import { ConfigurationError } from '../../index.js';
+import { ConfigurationError, type ToolCall } from '../../index.js';
+import { type Content, textOf } from '../content.js';
 import type { SentPrompt } from '../model.js';
 import { estimate } from './estimate.js';
 
@@ -16,6 +17,10 @@ interface Looked {
 
 /** Tokens for the delimiters and the role of a message. */
 const TOKENS_PER_MESSAGE = 4;
+/** Tokens of an image or a file. Services differ, and count by size. */
+const TOKENS_OF_PART = 1_000;
+/** For the id of a call and its delimiters, and for its result if it has none. */
+const TOKENS_OF_CALL = 30;
 /**
  * Safety factors. `measured`: for a kind of text that was measured, and for prose in Latin letters, for which tokenizers
  * agree. `new`: for other kinds. `unknown`: for them before the first measured prompt.
@@ -72,8 +77,10 @@ export class TokenCounter {
   /** Calibrates the estimate with the actual token count of a prompt. */
   calibrate({ messages, prompt_tokens }: SentPrompt): void {
     const sums: Record<TextKind, number> = { latin: 0, eastAsian: 0, other: 0 };
-    for (const { content } of messages) {
-      const { raw, kind } = this.#look(content);
+    for (const message of messages) {
+      // What an image takes is not known.
+      if (typeof message.content !== 'string' && message.content?.some(isNoText)) return;
+      const { raw, kind } = this.#look(countedText(message));
       sums[kind] += raw;
     }
     const kinds = Object.keys(sums) as TextKind[]; // the cast is true: the record has these keys and no others
@@ -124,8 +131,31 @@ export class TokenCounter {
 }
 
 /** Counts the tokens of messages, including their delimiters. */
-export function messageTokens(messages: readonly { content: string }[], count: (text: string) => number): number {
-  return messages.reduce((sum, { content }) => sum + count(content) + TOKENS_PER_MESSAGE, 0);
+export function messageTokens(messages: readonly Counted[], count: (text: string) => number): number {
+  return messages.reduce((sum, message) => {
+    const parts = typeof message.content === 'string' ? 0 : (message.content ?? []).filter(isNoText).length;
+    const calls = message.tool_calls?.length ?? 0;
+    const text = count(countedText(message));
+    return sum + text + TOKENS_PER_MESSAGE + parts * TOKENS_OF_PART + calls * TOKENS_OF_CALL;
+  }, 0);
+}
+
+/** What is counted of a message. */
+interface Counted {
+  readonly content?: Content | null | undefined;
+  readonly tool_calls?: readonly ToolCall[] | null | undefined;
+}
+
+/** All that a model reads of a message as text. */
+function countedText(message: Counted): string {
+  const tool_calls = message.tool_calls ?? [];
+  const text = textOf(message);
+  if (tool_calls.length === 0) return text;
+  return [text, ...tool_calls.map((call) => `${call.function.name} ${call.function.arguments}`)].join('\n');
+}
+
+function isNoText({ type }: { type: string }): boolean {
+  return type !== 'text';
 }
 
 function clamp(factor: number): number {

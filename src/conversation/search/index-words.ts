@@ -1,4 +1,5 @@
 import { startOf } from '../../base/unicode.js';
+import { textOf } from '../content.js';
 import type { ConversationMessage } from '../model.js';
 import { dateTerms, daysBeside, localTimeOf } from './dates.js';
 import { mayNeedPrevious, type Query, termsOfQuery, wordsOfQuery } from './rank.js';
@@ -16,9 +17,9 @@ import { BEGINNING, beginningOf, wordsIn, wordsOfName } from './words.js';
  * ```
  */
 export function wordsOf(message: Pick<ConversationMessage, 'content' | 'name' | 'createdAt'>): string[] {
-  const { content, name = '' } = message;
+  const { name = '' } = message;
   const time = localTimeOf(message);
-  const words = [...wordsIn(content), ...wordsOfName(name ?? '')];
+  const words = [...wordsIn(textOf(message)), ...wordsOfName(name ?? '')];
   // A word with a digit is also found by its letters: "covid19" by "covid".
   return indexed(
     words.flatMap((word) => [word, startOf(word, BEGINNING)]),

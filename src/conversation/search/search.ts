@@ -1,5 +1,6 @@
 import { inSlices } from '../../base/pauses.js';
 import type { Runtime } from '../../base/runtime.js';
+import { textOf } from '../content.js';
 import { isSent, questionIn } from '../messages.js';
 import type { ConversationMessage, FoundMessage, LostEntry } from '../model.js';
 import type { TurnTimeouts } from '../turn-timeouts.js';
@@ -55,7 +56,7 @@ export class Searcher {
   ): Promise<Found> {
     const { archive, until, timeouts, lost, own } = more;
     const ofUser = messages.slice(-RECENT).filter((message) => message.role === 'user' && isSent(message));
-    const previous = ofUser.slice(-2).map(({ content }) => content);
+    const previous = ofUser.slice(-2).map(textOf);
     const text = queryOf(input);
     const now = askedAt(input) ?? this.#now();
     // `until`, because a question that is stored already would find itself.
@@ -100,7 +101,7 @@ export class Searcher {
       if (left.size === 0) break;
       yield;
       if (message === undefined || message.excluded === true) continue;
-      const content = message.content.toLowerCase();
+      const content = textOf(message).toLowerCase();
       const likely = [...left].filter(({ longest }) => content.includes(longest)); // mostly none
       if (likely.length === 0) continue;
       const words = normalise(content);
@@ -151,7 +152,7 @@ function statementOf(text: string): { words: string; longest: string } {
 
 /** What the input asks for: the last message of the user. */
 export function queryOf(input: readonly ConversationMessage[]): string {
-  return asked(input)?.content ?? '';
+  return textOf(asked(input) ?? {});
 }
 
 /** When it was asked, from which "yesterday" counts. Now, if the question has no time. */

@@ -1,4 +1,5 @@
 import { startOf } from '../../base/unicode.js';
+import { textOf } from '../content.js';
 import type { Loaded } from './archive.js';
 import { dateTerms, localTimeOf } from './dates.js';
 import { LONG, PASSAGE, passagesOf } from './passages.js';
@@ -54,8 +55,8 @@ export class Passages {
     for (let position = 0; position < messages.length; position += 1) {
       const message = messages[position];
       if (message === undefined) fromNewest = position + 1;
-      else if (message.content.length > LONG) {
-        const passages = passagesOf(message.content, PASSAGE);
+      else if (message.content.length > LONG || typeof message.content !== 'string') {
+        const passages = passagesOf(textOf(message), PASSAGE);
         this.#long.set(position, passages);
         length += passages.length - 1;
       }
@@ -80,7 +81,7 @@ export class Passages {
   #textsOf(position: number): readonly string[] {
     const message = this.messages[position];
     if (message === undefined) return NOT_LOADED;
-    return this.#long.get(position) ?? [message.content];
+    return this.#long.get(position) ?? [textOf(message)];
   }
 
   get length(): number {

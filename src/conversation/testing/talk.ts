@@ -1,4 +1,4 @@
-import { isObject } from '../../base/objects.js';
+import { sortedJson, textOf } from '../content.js';
 import { checkLoaded, messageOf } from '../context/rows.js';
 import type { ConversationMessage, StoredMessage } from '../model.js';
 import type { AppendPlace, ConversationState, ConversationStore, WantedMessages } from '../store.js';
@@ -55,7 +55,7 @@ export class Talk {
       if (messages.length === (await this.load()).messages.length) return undefined;
       throw new Error('load returns a part without the count of all messages, so it is taken for all of them');
     }
-    return new Map(messages.map(({ position, content }) => [Number(position), content]));
+    return new Map(messages.map(({ position, content }) => [Number(position), textOf({ content })]));
   }
 
   async texts(): Promise<string> {
@@ -80,7 +80,7 @@ export function messageWith(content: string, at: number): StoredMessage {
 }
 
 export function isSame(seen: unknown, expected: unknown): string | undefined {
-  const [left, right] = [jsonOf(seen), jsonOf(expected)];
+  const [left, right] = [sortedJson(seen), sortedJson(expected)];
   return left === right ? undefined : `expected ${right}, got ${left}`;
 }
 
@@ -101,11 +101,4 @@ export function stateOf(text: string): ConversationState {
     lost: [{ section: 'requirements', text: `${text} ä "`, until: 1 }],
     compaction: {},
   };
-}
-
-/** As JSON, with the fields of each object in one order: a database may return them in another. */
-function jsonOf(value: unknown): string {
-  return JSON.stringify(value, (_, part: unknown) =>
-    isObject(part) ? Object.fromEntries(Object.entries(part).sort()) : part,
-  );
 }

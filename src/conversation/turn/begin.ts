@@ -1,3 +1,4 @@
+import type { Content } from '../content.js';
 import type { Session } from '../context/session.js';
 import { questionIn } from '../messages.js';
 import type { BuiltPrompt, ConversationMessage } from '../model.js';
@@ -12,7 +13,7 @@ import { BEGINNINGS, type BegunTurn, type TurnStorage } from './storage.js';
 export type Ask =
   | { how: 'send'; input: readonly ConversationMessage[] }
   | { how: 'regenerate' }
-  | { how: 'edit'; messageId: string; text: string };
+  | { how: 'edit'; messageId: string; text: Content };
 
 /** Milliseconds to store the question of a turn that was stopped. */
 const STORING = 1_000;

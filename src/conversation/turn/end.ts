@@ -1,8 +1,8 @@
-import type { ChatCompletion, StreamedChatCompletion } from '../../index.js';
+import type { ChatCompletion, StreamedChatCompletion, ToolCall } from '../../index.js';
 import type { Background } from '../background.js';
 import type { ServiceContext } from '../context/service.js';
 import type { Session } from '../context/session.js';
-import type { BuiltPrompt, ChatTurn } from '../model.js';
+import type { BuiltPrompt, ChatTurn, ConversationMessage } from '../model.js';
 import { estimate } from '../prompt/estimate.js';
 import type { TurnTimeouts } from '../turn-timeouts.js';
 import type { TurnEnd } from './reply.js';
@@ -11,6 +11,9 @@ import { type BegunTurn, type ReplyFacts, STORING, type TurnStorage } from './st
 /** A reply, from whatever client. */
 export interface MadeReply {
   text: string;
+  /** Its calls of tools, of which some wait for the app, and the results of the others. */
+  toolCalls?: readonly ToolCall[] | undefined;
+  results?: readonly ConversationMessage[] | undefined;
   stopped?: boolean | undefined;
   completion?: ChatCompletion | StreamedChatCompletion | undefined;
   facts?: ReplyFacts | undefined;
@@ -32,8 +35,9 @@ export class Endings {
     timeouts: TurnTimeouts,
   ): Promise<TurnEnd & { turn: ChatTurn }> {
     const { turn, facts } = this.#measured(prompt, reply);
+    const { toolCalls, results } = reply;
     const { messages, removed } = await timeouts.storing(STORING, async () => {
-      const kept = await this.storage.storeReply(begun, turn, facts, timeouts);
+      const kept = await this.storage.storeReply(begun, { ...turn, toolCalls, results }, facts, timeouts);
       // What a reply replaced is removed from the service's summaries, too.
       if (kept.removed.length > 0) this.service?.exclude(kept.removed);
       await this.session.save(timeouts);
@@ -54,7 +58,10 @@ export class Endings {
   }
 
   /** A turn with its tokens, and what the service says of its reply. */
-  #measured({ report, chatMessages }: BuiltPrompt, { text, stopped = false, completion, facts }: MadeReply) {
+  #measured(
+    { report, chatMessages }: BuiltPrompt,
+    { text, toolCalls, results, stopped = false, completion, facts }: MadeReply,
+  ) {
     const { model, choices, usage: reported = facts?.usage } = completion ?? {};
     const { finish_reason = facts?.finish_reason } = choices?.[0] ?? {};
     const { total: prompt_tokens } = report.tokens;
@@ -65,6 +72,7 @@ export class Endings {
     const said = { ...(finish_reason && { finish_reason }), ...(of && { model: of }) };
     const turn = {
       text,
+      ...(toolCalls && { toolCalls: waitingOf(toolCalls, results) }),
       stopped,
       usage: reported ?? estimated,
       usageEstimated: reported === undefined,
@@ -84,4 +92,10 @@ export class Endings {
       return Math.ceil(estimate(text));
     }
   }
+}
+
+/** The calls that have no result. */
+function waitingOf(calls: readonly ToolCall[], results: readonly ConversationMessage[] = []): ToolCall[] {
+  const ids = new Set(results.map(({ tool_call_id }) => tool_call_id));
+  return calls.filter(({ id }) => !ids.has(id));
 }

@@ -1,3 +1,4 @@
+import { bodyOf, type Content } from '../content.js';
 import type { Seen } from '../context/session.js';
 import { inTurns, questionsOf } from '../in-turns.js';
 import { badInput, questionIn } from '../messages.js';
@@ -13,7 +14,14 @@ export type Place<Message extends ConversationMessage = StoredMessage> =
   /** The question is stored. Its reply replaces the earlier ones, if these are the newest messages. */
   | { kind: 'again'; input: readonly Message[] }
   /** The question and its reply replace the question with this id, and what follows it. */
-  | { kind: 'edit'; input: readonly Message[] };
+  | { kind: 'edit'; input: readonly Message[] }
+  /** Results of calls that wait. They are added before they are sent, and the reply goes on. `turn`: the question and the reply so far. */
+  | { kind: 'results'; input: readonly Message[]; turn: Messages };
+
+/** The question that a turn answers. */
+export function questionOf(place: Place<ConversationMessage>): ConversationMessage | undefined {
+  return questionIn(place.kind === 'results' ? place.turn : place.input);
+}
 
 /** Those of an input that are not stored. @throws {ConversationConflictError} when an id is known with another text or role */
 export function notStored<Message extends ConversationMessage>(
@@ -24,7 +32,7 @@ export function notStored<Message extends ConversationMessage>(
   const stored = new Map(messages.flatMap((message) => (ids.has(message.id) ? [[message.id, message] as const] : [])));
   return input.filter((message, at) => {
     const known = message.id === undefined ? undefined : stored.get(message.id);
-    if (known === undefined || (known.role === message.role && known.content === message.content))
+    if (known === undefined || (known.role === message.role && bodyOf(known) === bodyOf(message)))
       return known === undefined;
     throw new ConversationConflictError(
       `The id of input[${at}] is known with another text: it was edited, or two messages have one id. Load the messages again.`,
@@ -38,6 +46,7 @@ export function placeOf<Message extends ConversationMessage>(
   messages: Messages,
 ): Place<Message> {
   const added = notStored(input, messages);
+  if (added.length > 0 && added.every(({ role }) => role === 'tool')) return placeOfResults(added, messages);
   const reply = added.find(({ role }) => role !== 'user');
   if (reply !== undefined)
     throw badInput(
@@ -50,6 +59,32 @@ export function placeOf<Message extends ConversationMessage>(
   return { kind: 'again', input: [question] };
 }
 
+/** The place of results of calls that wait in the last turn. A second result of a call is ignored. @throws {RequestValidationError} */
+function placeOfResults<Message extends ConversationMessage>(
+  results: readonly Message[],
+  messages: Messages,
+): Place<Message> {
+  const turns = inTurns(messages);
+  const turn = turns.slice(
+    Math.max(
+      0,
+      turns.findLastIndex(({ role }) => role === 'user'),
+    ),
+  );
+  const waiting = new Set(turn.flatMap(({ tool_calls = [] }) => tool_calls.map(({ id }) => id)));
+  for (const { tool_call_id = '' } of turn) waiting.delete(tool_call_id);
+  const last = turn.findLast(({ tool_calls }) => tool_calls !== undefined);
+  const of = { replyTo: questionIn(turn)?.id, reply: last?.reply };
+  const input = results
+    .filter(({ tool_call_id = '' }) => waiting.delete(tool_call_id))
+    .map((message) => ({ ...message, ...of }));
+  if (input.length > 0) return { kind: 'results', input, turn };
+  throw badInput(
+    'input',
+    'is the result of a call that does not wait: only calls of the last turn do, until they have one',
+  );
+}
+
 /** The place of another reply to the last question, or of the first one. @throws {RequestValidationError} */
 export function placeOfAnother(messages: Messages): Place<ConversationMessage> {
   const question = questionIn(messages);
@@ -58,7 +93,7 @@ export function placeOfAnother(messages: Messages): Place<ConversationMessage> {
 }
 
 /** The place of another text of a question, with what the app keeps of it. @throws {RequestValidationError} */
-export function placeOfEdit(messageId: string, text: string, messages: Messages): Place<ConversationMessage> {
+export function placeOfEdit(messageId: string, text: Content, messages: Messages): Place<ConversationMessage> {
   const message = messages[positionOf(messageId, messages)];
   if (message?.role !== 'user') throw badInput('messageId', 'must be the id of a message of the user');
   const { excluded, createdAt, ...fields } = message;
@@ -75,7 +110,7 @@ export function positionOf(messageId: string, messages: Messages): number {
 /** The messages before the input, in the order of their turns. */
 export function historyOf(place: Place<ConversationMessage>, { messages }: Pick<Seen, 'messages'>): Messages {
   const turns = inTurns(messages);
-  const id = place.kind === 'new' ? undefined : place.input[0]?.id;
+  const id = place.kind === 'new' ? undefined : (place.kind === 'results' ? place.turn : place.input)[0]?.id;
   const at = id === undefined ? -1 : turns.findIndex((message) => message.id === id);
   return at === -1 ? turns : turns.slice(0, at);
 }
@@ -89,10 +124,12 @@ export interface Replaced {
   again: Messages;
 }
 
-export function replacedBy(place: Place<ConversationMessage>, { messages }: Seen): Replaced {
+/** `replyId`: the id of the new reply, of which steps may be stored. */
+export function replacedBy(place: Place<ConversationMessage>, { messages }: Seen, replyId: string): Replaced {
   const questions = questionsOf(messages);
-  const id = questionIn(place.input)?.id;
-  const isReply = (at: number): boolean => questions[at] === id && messages[at]?.role !== 'user';
+  const id = questionOf(place)?.id;
+  const isReply = (at: number): boolean =>
+    questions[at] === id && messages[at]?.role !== 'user' && messages[at]?.reply !== replyId;
   let end = messages.length;
   if (place.kind === 'edit') end = messages.findIndex((message) => message.id === id);
   else if (place.kind === 'again') while (end > 0 && isReply(end - 1)) end -= 1;
@@ -111,20 +148,27 @@ export function replacedBy(place: Place<ConversationMessage>, { messages }: Seen
 }
 
 /** The replies to a question that were there, and that its new one does not replace. */
-export function repliesBefore(place: Place<ConversationMessage>, { messages }: Seen, removed: Messages): Messages {
-  const id = questionIn(place.input)?.id;
+export function repliesBefore(
+  place: Place<ConversationMessage>,
+  { messages }: Seen,
+  removed: Messages,
+  replyId: string,
+): Messages {
+  const id = questionOf(place)?.id;
   const gone = new Set(removed);
-  return messages.filter(({ role, replyTo, excluded }, at) => {
-    return role !== 'user' && replyTo === id && excluded !== true && !gone.has(messages[at] as ConversationMessage);
+  return messages.filter((message) => {
+    const { role, replyTo, reply, excluded } = message;
+    return role !== 'user' && replyTo === id && reply !== replyId && excluded !== true && !gone.has(message);
   });
 }
 
 /** Whether a question has a whole reply. */
-export function hasWholeReply(place: Place<ConversationMessage>, messages: Messages): boolean {
-  const id = questionIn(place.input)?.id;
+export function hasWholeReply(place: Place<ConversationMessage>, messages: Messages, replyId: string): boolean {
+  const id = questionOf(place)?.id;
   const questions = questionsOf(messages);
   return messages.some(
-    ({ role, stopped, content }, at) => role !== 'user' && questions[at] === id && stopped !== true && content !== '',
+    ({ role, stopped, content, reply }, at) =>
+      role === 'assistant' && questions[at] === id && reply !== replyId && stopped !== true && content !== '',
   );
 }
 

@@ -1,4 +1,5 @@
-import type { ChatCompletion } from '../../index.js';
+import type { ChatCompletion, ChatMessage, ToolCall } from '../../index.js';
+import { type Content, textOf } from '../content.js';
 import { badInput, findBadField } from '../messages.js';
 import type { BuiltPrompt, ChatTurn, ConversationMessage, PromptReport } from '../model.js';
 import type { MadeReply } from './end.js';
@@ -6,13 +7,28 @@ import type { MadeReply } from './end.js';
 /** A reply that another client generated: its text, a message with what is known of it, or a completion. */
 export type FinishedReply =
   | string
-  | Pick<ConversationMessage, 'content' | 'stopped' | 'finish_reason' | 'model' | 'usage'>
+  | (Omit<StepMessage, 'role'> & Pick<ConversationMessage, 'stopped' | 'finish_reason' | 'model' | 'usage'>)
   | ChatCompletion;
+
+/** A message that calls tools, as a completion has it, or the result of a call. */
+export interface StepMessage {
+  role: string;
+  content?: Content | null | undefined;
+  tool_calls?: readonly ToolCall[] | null | undefined;
+  tool_call_id?: string | undefined;
+}
+
+/** What becomes of a turn that another client continues. */
+interface Continuation {
+  store(reply: MadeReply): Promise<ChatTurn> | ChatTurn;
+  /** Stores a step, and returns the prompt with all steps. */
+  keep(step: readonly ConversationMessage[]): Promise<ChatMessage[]>;
+}
 
 /** A turn whose question is stored, and whose reply another client generates. */
 export class PreparedTurn {
-  /** The prompt, with the instructions as a system message: for `gateway.chat.completions.create`. */
-  readonly prompt: BuiltPrompt['chatMessages'];
+  /** The prompt, with the instructions as a system message, and the steps so far: for `gateway.chat.completions.create`. */
+  prompt: ChatMessage[];
   /** The instructions. Not among `messages`, because some clients take them separately. */
   readonly instructions: string | undefined;
   /** The context, the newest messages, the recalled ones and the input. Contains no system message. */
@@ -25,14 +41,15 @@ export class PreparedTurn {
   readonly start: number;
   readonly report: PromptReport;
   #finished: { reply: string; turn: Promise<ChatTurn> | undefined } | undefined;
-  readonly #store: (reply: MadeReply) => Promise<ChatTurn> | ChatTurn;
+  #steps: Promise<void> = Promise.resolve();
+  readonly #continuation: Continuation;
 
   /** @internal */
   constructor(
     { chatMessages, instructions, messages, context, recalled, start, report }: BuiltPrompt,
     /** The id with which the reply is stored, which a page may know before it has begun. */
     readonly replyId: string,
-    store: (reply: MadeReply) => Promise<ChatTurn> | ChatTurn,
+    continuation: Continuation,
   ) {
     this.prompt = chatMessages;
     this.instructions = instructions;
@@ -41,7 +58,37 @@ export class PreparedTurn {
     this.recalled = recalled;
     this.start = start;
     this.report = report;
-    this.#store = store;
+    this.#continuation = continuation;
+  }
+
+  /**
+   * Keeps a step of the reply, a message with `tool_calls` and their results, and adds it to `prompt`. It is stored at once; if the
+   * reply replaces another, when it has ended. A call without a result gets one that says that it was not run. If the prompt becomes
+   * too long, the oldest results are left out of it.
+   *
+   * @throws {RequestValidationError} when the first message calls no tool, or another is no result
+   * @throws {ConversationStoreError} when it cannot be stored
+   * @throws {ConversationConflictError} when its question is another now
+   * @example
+   * ```ts
+   * const turn = await conversation.prepare('When is high tide in Bergen?');
+   * const call = { id: 'call_1', type: 'function', function: { name: 'tide', arguments: '{"harbour":"Bergen"}' } };
+   * await turn.step([
+   *   { role: 'assistant', content: null, tool_calls: [call] },
+   *   { role: 'tool', tool_call_id: call.id, content: 'High tide in Bergen is at noon.' },
+   * ]);
+   * await turn.finish('At noon.');
+   * ```
+   */
+  async step(messages: readonly StepMessage[]): Promise<void> {
+    const step = stepOf(messages);
+    if (this.#finished !== undefined) throw badInput('messages', 'must be given before the turn is finished');
+    this.#steps = this.#steps
+      .catch(() => {}) // its caller was told
+      .then(async () => {
+        this.prompt = await this.#continuation.keep(step);
+      });
+    return this.#steps;
   }
 
   /**
@@ -59,10 +106,11 @@ export class PreparedTurn {
    */
   async finish(reply: FinishedReply): Promise<ChatTurn> {
     const made = madeOf(reply);
-    const key = JSON.stringify([made.text, made.stopped ?? false]);
+    const key = JSON.stringify([made.text, made.toolCalls, made.stopped ?? false]);
+    await this.#steps.catch(() => {}); // each has told its caller
     if (this.#finished !== undefined && this.#finished.reply !== key)
       throw badInput('reply', 'must be the one that the turn was finished with');
-    const turn = this.#finished?.turn ?? Promise.resolve(this.#store(made));
+    const turn = this.#finished?.turn ?? Promise.resolve(this.#continuation.store(made));
     this.#finished = { reply: key, turn };
     turn.catch(() => {
       this.#finished = { reply: key, turn: undefined }; // it may be tried again, and may be stored already
@@ -74,11 +122,44 @@ export class PreparedTurn {
 /** @throws {RequestValidationError} */
 function madeOf(reply: FinishedReply): MadeReply {
   if (typeof reply === 'string') return { text: reply };
-  const { choices, content, stopped, finish_reason, model, usage } = Object(reply);
-  const text = Array.isArray(choices) ? (choices[0]?.message?.content ?? '') : content;
-  if (typeof text !== 'string') throw badInput('reply', 'must be a text, { content }, or a completion');
+  const { choices, ...given } = Object(reply);
+  const isCompletion = Array.isArray(choices);
+  const { content, tool_calls, stopped, finish_reason, model, usage } = isCompletion
+    ? Object(choices[0]?.message)
+    : given;
+  if (!isCompletion && !tool_calls && typeof content !== 'string' && !Array.isArray(content))
+    throw badInput('reply', 'must be a text, { content }, or a completion');
   const facts = { finish_reason, model, usage };
-  const [field, problem] = findBadField({ role: 'assistant', content: text, stopped, ...(!choices && facts) }) ?? [];
-  if (field !== undefined) throw badInput(['reply', field], problem);
-  return Array.isArray(choices) ? { text, completion: reply as ChatCompletion } : { text, stopped, facts };
+  const message = { role: 'assistant', content: content ?? '', tool_calls, stopped, ...(!isCompletion && facts) };
+  const checked = checkedMessage(message, ['reply']);
+  const made = { text: textOf(checked), toolCalls: checked.tool_calls };
+  return isCompletion ? { ...made, completion: reply as ChatCompletion } : { ...made, stopped, facts };
+}
+
+/** @throws {RequestValidationError} */
+function stepOf(messages: readonly StepMessage[]): ConversationMessage[] {
+  if (!Array.isArray(messages)) throw badInput('messages', 'must be an array of a call and its results');
+  const step = messages.map((message, at) => checkedMessage(message, ['messages', at]));
+  const [first, ...results] = step;
+  if (!first?.tool_calls?.length) throw badInput(['messages', 0], 'must be a message of the assistant with tool_calls');
+  const at = results.findIndex(({ role }) => role !== 'tool');
+  if (at >= 0)
+    throw badInput(['messages', at + 1, 'role'], "must be 'tool': each step has one message that calls tools");
+  return step;
+}
+
+/** A message as it is stored: the text of one that only calls tools is ''. @throws {RequestValidationError} */
+function checkedMessage(given: StepMessage, path: (string | number)[]): ConversationMessage {
+  const { role, content, tool_calls, tool_call_id, ...more } = Object(given);
+  const calls = Array.isArray(tool_calls) && tool_calls.length === 0 ? undefined : (tool_calls ?? undefined);
+  const message = {
+    ...more,
+    role,
+    content: content ?? (calls === undefined ? content : ''),
+    ...(calls !== undefined && { tool_calls: calls }),
+    ...(tool_call_id !== undefined && { tool_call_id }),
+  };
+  const [field, problem] = findBadField(message) ?? [];
+  if (field !== undefined) throw badInput([...path, field], problem);
+  return message;
 }

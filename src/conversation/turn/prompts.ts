@@ -1,15 +1,15 @@
 import { pauses } from '../../base/pauses.js';
-import { ConfigurationError } from '../../index.js';
+import { type ChatMessage, ConfigurationError } from '../../index.js';
 import type { Background } from '../background.js';
 import type { ContextReader, CurrentContext } from '../context/reader.js';
 import { messageOf } from '../context/rows.js';
 import type { ServiceContext } from '../context/service.js';
 import type { Seen, Session } from '../context/session.js';
 import { inTurns } from '../in-turns.js';
-import { badInput, isSent } from '../messages.js';
+import { badInput, isSent, sentMessages } from '../messages.js';
 import type { BuiltPrompt, ConversationMessage } from '../model.js';
 import type { BuildOptions, CheckedOptions } from '../options.js';
-import { PromptLayout } from '../prompt/fit.js';
+import { PromptLayout, withoutOldResults } from '../prompt/fit.js';
 import { messageTokens } from '../prompt/tokens.js';
 import { MAX_HITS, queryOf, Searcher } from '../search/search.js';
 import type { TurnTimeouts } from '../turn-timeouts.js';
@@ -100,6 +100,18 @@ export class Prompts {
     return { ...prompt, report: { ...report, estimated, stale, compactionExhausted } };
   }
 
+  /** A prompt with the steps of its reply. If it becomes too long, the oldest results of tools are left out. */
+  continued(
+    { chatMessages }: BuiltPrompt,
+    steps: readonly ConversationMessage[],
+    max_tokens = this.options.replyTokens,
+  ): ChatMessage[] {
+    const { count } = this.session.counter;
+    const room = this.options.contextWindow - max_tokens - messageTokens(chatMessages, count);
+    // The cast is true: other roles were rejected.
+    return [...chatMessages, ...(withoutOldResults(sentMessages(steps), room, count) as ChatMessage[])];
+  }
+
   /** Counts no more messages than it must, because there may be very many. */
   #exceed(tokens: number, messages: readonly ConversationMessage[]): boolean {
     let left = tokens;
@@ -125,7 +137,8 @@ export function paramsOf(
   place: Place<ConversationMessage>,
   all: PromptParams['all'],
 ): Pick<PromptParams, 'input' | 'messages' | 'all'> {
-  return { input: place.input, messages: historyOf(place, all), all };
+  const input = place.kind === 'results' ? [...place.turn, ...place.input] : place.input;
+  return { input, messages: historyOf(place, all), all };
 }
 
 /** @throws {RequestValidationError} that names the message and its field */

@@ -1,5 +1,5 @@
 import { APIAbortError } from '../../index.js';
-import type { ChatTurn, CompactionReceipt, PromptReport, ReplyStream } from '../model.js';
+import type { ChatTurn, CompactionReceipt, PromptReport, ReplyPart, ReplyStream } from '../model.js';
 import type { TurnTimeouts } from '../turn-timeouts.js';
 
 /** The end of a turn: what was stored, if any text arrived, and why it ended early. */
@@ -12,7 +12,7 @@ export interface TurnEnd {
 
 /** A turn that runs as its pieces are taken, and its timeouts. */
 export interface StartedTurn {
-  pieces: AsyncGenerator<string, TurnEnd>;
+  pieces: AsyncGenerator<string | ReplyPart, TurnEnd>;
   timeouts: TurnTimeouts;
 }
 
@@ -29,8 +29,8 @@ export class Reply implements ReplyStream {
   #taking: Promise<void> | undefined;
   #end: TurnEnd | undefined;
   /** Not joined for each reader: to cut a text that grows takes quadratic time. */
-  readonly #texts: string[] = [];
-  #joined = { text: '', texts: 0 };
+  readonly #parts: ReplyPart[] = [];
+  #joined = { text: '', parts: 0 };
   report: PromptReport | undefined;
 
   /** @internal With a tag, Vue does not wrap it in a proxy, behind which private fields cannot be read. */
@@ -46,34 +46,65 @@ export class Reply implements ReplyStream {
   ) {}
 
   get text(): string {
-    const { text, texts } = this.#joined;
-    if (texts < this.#texts.length)
-      this.#joined = { text: text + this.#texts.slice(texts).join(''), texts: this.#texts.length };
+    const { text, parts } = this.#joined;
+    if (parts < this.#parts.length) {
+      const more = this.#parts.slice(parts).map((part) => (part.type === 'text' ? part.text : ''));
+      this.#joined = { text: text + more.join(''), parts: this.#parts.length };
+    }
     return this.#joined.text;
   }
 
   [Symbol.asyncIterator](): AsyncIterator<string> {
+    const parts = this.#reader();
+    return {
+      next: async () => {
+        for (;;) {
+          const { done, value } = await parts.next();
+          if (done) return { done: true, value: undefined };
+          if (value.type === 'text') return { done: false, value: value.text };
+        }
+      },
+      return: async () => {
+        await parts.return();
+        return { done: true, value: undefined };
+      },
+    };
+  }
+
+  parts(): AsyncIterable<ReplyPart> {
+    return { [Symbol.asyncIterator]: () => this.#reader() };
+  }
+
+  /** Reads from the start. Pieces of text that arrived together are one part. */
+  #reader() {
     this.#loops += 1;
     this.#isRead = true;
     let seen = 0;
     let hasLeft = false;
+    const end = { done: true as const, value: undefined };
     return {
-      next: async () => {
+      next: async (): Promise<IteratorResult<ReplyPart, undefined>> => {
         this.#begin();
-        while (!hasLeft && seen === this.#texts.length && this.#end === undefined) await this.#take();
-        const value = this.#texts.slice(seen).join('');
-        seen = this.#texts.length;
-        if (hasLeft) return { done: true, value: undefined };
-        if (value !== '') return { done: false, value };
-        if (this.#end?.error !== undefined) throw this.#end.error;
-        return { done: true, value: undefined };
+        while (!hasLeft && seen === this.#parts.length && this.#end === undefined) await this.#take();
+        const part = this.#parts[seen];
+        if (hasLeft) return end;
+        if (part === undefined && this.#end?.error !== undefined) throw this.#end.error;
+        if (part === undefined) return end;
+        seen += 1;
+        if (part.type !== 'text') return { done: false, value: part };
+        const texts = [part.text];
+        for (let next = this.#parts[seen]; next?.type === 'text'; next = this.#parts[seen]) {
+          texts.push(next.text);
+          seen += 1;
+        }
+        return { done: false, value: { type: 'text', text: texts.join('') } };
       },
-      return: async () => {
+      return: async (): Promise<IteratorResult<ReplyPart, undefined>> => {
         if (!hasLeft) {
           hasLeft = true;
           await this.#leave();
         }
-        return { done: true, value: undefined };
+        return end;
       },
     };
   }
@@ -129,6 +160,7 @@ export class Reply implements ReplyStream {
       timeouts.close();
       const { error } = value;
       if (error !== undefined && !this.#isRead && !APIAbortError.is(error)) this.onUnread(error);
-    } else if (value !== '') this.#texts.push(value);
+    } else if (typeof value !== 'string') this.#parts.push(value);
+    else if (value !== '') this.#parts.push({ type: 'text', text: value });
   }
 }

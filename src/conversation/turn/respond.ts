@@ -2,19 +2,29 @@ import { unlessSilent, withHeartbeats } from '../../base/heartbeats.js';
 import { ignoreErrors } from '../../base/ignore-errors.js';
 import { shownSources } from '../../base/shown-sources.js';
 import { streamOf } from '../../base/stream-of.js';
-import { ConfigurationError, type ErrorData, toErrorData, toErrorResponse } from '../../index.js';
-import type { CompactionReceipt, FoundMessage, PageTurn, ReplyStream } from '../model.js';
+import { ConfigurationError, type ErrorData, type ToolCall, toErrorData, toErrorResponse } from '../../index.js';
+import type { CompactionReceipt, FoundMessage, PageTurn, ReplyPart, ReplyStream } from '../model.js';
 
 /**
- * What a page learns about a turn, in this order: the best ten messages that were `recalled`, the `text` in pieces, the `turn` as it
- * was stored, an `error` if there was one, and the `receipt` of a compaction that ran after it.
+ * What a page learns about a turn, in this order: the best ten messages that were `recalled`, the `text` in pieces, between them each
+ * `call` of a tool and, if you show them, its `result`, the `turn` as it was stored, an `error` if there was one, and the `receipt` of a compaction that ran after it.
  */
 export type TurnEvent =
   | { type: 'recalled'; recalled: FoundMessage[] }
   | { type: 'text'; text: string }
+  | { type: 'call'; id: string; name: string }
+  | { type: 'result'; id: string; name: string; result: string }
   | { type: 'turn'; turn: PageTurn }
   | { type: 'error'; error: ErrorData }
   | { type: 'receipt'; receipt: CompactionReceipt };
+
+/** Options of `toResponse`. */
+export interface ResponseOptions {
+  /** Called with errors of your own server, of which a page gets no details. */
+  onError?: ((error: unknown) => void) | undefined;
+  /** Whether the page gets the results of tools. Their arguments are never sent. @default false */
+  showResults?: boolean | undefined;
+}
 
 /**
  * Creates the response for a page, which reads it with `readTurn`: server-sent events, or a JSON error with its status if the
@@ -36,46 +46,55 @@ export type TurnEvent =
  */
 export async function toResponse(
   reply: ReplyStream,
-  { onError }: { onError?: ((error: unknown) => void) | undefined } = {},
+  { onError, showResults = false }: ResponseOptions = {},
 ): Promise<Response> {
   if (typeof reply?.[Symbol.asyncIterator] !== 'function')
     throw new ConfigurationError(
       'toResponse takes what conversation.stream(…) returns: toResponse(conversation.stream(input)).',
     );
-  const texts = reply[Symbol.asyncIterator]();
+  const parts = reply.parts()[Symbol.asyncIterator]();
   const tell = (error: unknown): void => {
     const { status } = toErrorData(error);
     // A visitor reads a 404, too, but only you can correct the name of a model.
     if (status >= 500 || status === 404) ignoreErrors(() => onError?.(error));
   };
-  const first = texts.next();
+  const first = parts.next();
   try {
     await unlessSilent(first);
   } catch (error) {
     tell(error);
     return toErrorResponse(error);
   }
-  const events = eventsOf(reply, texts, first, tell);
+  const events = eventsOf(reply, parts, first, { tell, showResults });
   first.catch(() => {}); // the page may leave before it reads the events
-  return eventResponse(events, () => texts.return?.());
+  return eventResponse(events, () => parts.return?.());
+}
+
+function namesOf({ id, function: { name } }: ToolCall): { id: string; name: string } {
+  return { id, name };
 }
 
 /** The events for a page. */
 async function* eventsOf(
   reply: ReplyStream,
-  texts: AsyncIterator<string>,
-  first: Promise<IteratorResult<string>>,
-  onError: (error: unknown) => void,
+  parts: AsyncIterator<ReplyPart>,
+  first: Promise<IteratorResult<ReplyPart>>,
+  { tell, showResults }: { tell: (error: unknown) => void; showResults: boolean },
 ): AsyncGenerator<TurnEvent, undefined> {
   let failure: { error: unknown } | undefined;
   try {
     let step = await first;
     const recalled = shownSources(reply.report?.recalled ?? []);
     if (recalled.length > 0) yield { type: 'recalled', recalled };
-    for (; !step.done; step = await texts.next()) yield { type: 'text', text: step.value };
+    for (; !step.done; step = await parts.next()) {
+      const { value } = step;
+      if (value.type === 'text') yield value;
+      else if (value.type === 'call') yield { type: 'call', ...namesOf(value.call) };
+      else if (showResults) yield { type: 'result', ...namesOf(value.call), result: value.result };
+    }
   } catch (error) {
     failure = { error };
-    onError(error);
+    tell(error);
   }
   const ended = await reply.final().catch(() => undefined); // with the error of the loop
   if (ended !== undefined) {

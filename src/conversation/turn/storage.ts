@@ -1,25 +1,33 @@
 import type { Runtime } from '../../base/runtime.js';
-import { APIAbortError } from '../../index.js';
+import { APIAbortError, type ToolCall } from '../../index.js';
+import { bodyOf } from '../content.js';
 import { type Seen, type Session, stored } from '../context/session.js';
-import { cleaned, questionIn } from '../messages.js';
+import { cleaned } from '../messages.js';
 import type { ChatTurn, ConversationMessage, PromptReport, StoredMessage } from '../model.js';
 import { storedSources } from '../prompt/recall.js';
 import { type AppendPlace, ConversationConflictError, ConversationStoreError } from '../store.js';
 import type { TurnTimeouts } from '../turn-timeouts.js';
-import { hasWholeReply, notStored, type Place, replacedBy, repliesBefore } from './place.js';
+import { hasWholeReply, notStored, type Place, questionOf, replacedBy, repliesBefore } from './place.js';
 
 /** A turn that has begun: its place, and the messages that it saw. Others may be loaded until it ends. */
 export interface BegunTurn {
   place: Place;
   seen: Seen;
   replyId: string;
+  /** What all messages of the reply have in common: the id of its first end. */
+  reply: string;
   /** Messages of the input that this turn has stored. */
   question: readonly StoredMessage[];
+  /** The steps of the reply: calls of tools, and their results. */
+  steps: readonly StoredMessage[];
 }
 
 /** A reply that is to be stored. */
 export interface GivenReply {
   text: string;
+  /** Its calls of tools, of which some wait for the app, and the results of the others. */
+  toolCalls?: readonly ToolCall[] | undefined;
+  results?: readonly ConversationMessage[] | undefined;
   stopped?: boolean | undefined;
   report?: PromptReport | undefined;
 }
@@ -51,7 +59,15 @@ export class TurnStorage {
 
   /** A turn with what is stored now, when ids and times are given to its input. */
   begin(place: Place<ConversationMessage>, seen: Seen, replyId: string): BegunTurn {
-    return { place: { ...place, input: stored(this.runtime, place.input) }, seen, replyId, question: [] };
+    const reply = (place.kind === 'results' && place.input[0]?.reply) || replyId;
+    return {
+      place: { ...place, input: stored(this.runtime, place.input) },
+      seen,
+      replyId,
+      reply,
+      question: [],
+      steps: [],
+    };
   }
 
   /**
@@ -70,23 +86,45 @@ export class TurnStorage {
     if ((await this.#append(input, { edits: seen.edits, newest }, timeouts)) < input.length)
       throw new ConversationConflictError('The question is being asked elsewhere. Load the messages again.');
     this.session.newest = { ...seen, messages: [...seen.messages, ...input] };
-    return { ...begun, question: input, place: { kind: 'again', input }, seen: this.session.newest };
+    const stored = place.kind === 'results' ? place : { kind: 'again' as const, input };
+    return { ...begun, question: input, place: stored, seen: this.session.newest };
   }
 
   /** Stores a reply, in place of what it replaces. @throws {ConversationStoreError} that has the turn */
   async storeReply(begun: BegunTurn, reply: GivenReply, facts: ReplyFacts, timeouts: TurnTimeouts): Promise<KeptReply> {
-    const { place } = begun;
+    const { place, steps } = begun;
     const message = this.#messageOf(begun, reply, facts);
-    if (reply.stopped && message.content === '') return { messages: begun.question, removed: [] };
-    if (!this.session.isStored) return { messages: [...place.input, message], removed: [] };
+    const isNothing = reply.stopped && isEmpty(message);
+    if (isNothing && steps.length === 0) return { messages: begun.question, removed: [] };
+    const results = stored(this.runtime, reply.results ?? []).map((one) => ({
+      ...one,
+      ...{ replyTo: message.replyTo, reply: begun.reply },
+    }));
+    const messages = isNothing ? steps : [...steps, message, ...results];
+    if (!this.session.isStored) return { messages: [...place.input, ...messages], removed: [] };
+    const added = this.#isHeld(begun) ? messages : messages.slice(steps.length);
+    if (added.length === 0) return { messages: [...begun.question, ...steps], removed: [] };
     try {
-      return await (place.kind === 'edit' ? this.#edit(begun, message, timeouts) : this.#add(begun, message, timeouts));
+      return await (place.kind === 'edit' ? this.#edit(begun, added, timeouts) : this.#add(begun, added, timeouts));
     } catch (error) {
       // With the question, also if it was stored before: it may be gone.
       if (ConversationStoreError.is(error) && isTurn(reply))
-        error.setTurn({ ...reply, messages: [...place.input, message] });
+        error.setTurn({ ...reply, messages: [...place.input, ...messages] });
       throw error;
     }
+  }
+
+  /**
+   * Keeps a step of a reply: the calls of tools, and their results. It is stored at once, unless the reply will replace others: then it is
+   * stored with its end.
+   */
+  async storeStep(begun: BegunTurn, given: readonly ConversationMessage[], timeouts: TurnTimeouts): Promise<BegunTurn> {
+    const { place, seen, steps, reply } = begun;
+    const replyTo = questionOf(place)?.id;
+    const step = stored(this.runtime, cleaned(given.map((message) => ({ ...message, replyTo, reply }))));
+    const isHeld = this.#isHeld(begun);
+    if (this.session.isStored && !isHeld) await this.#add({ ...begun, steps: [] }, step, timeouts);
+    return { ...begun, steps: [...steps, ...step], seen: isHeld ? seen : this.session.newest };
   }
 
   /** Adds messages outside a turn, such as a greeting. @throws {ConversationConflictError} */
@@ -109,41 +147,56 @@ export class TurnStorage {
     }
   }
 
-  #messageOf({ place, replyId }: BegunTurn, { text, stopped, report }: GivenReply, facts: ReplyFacts): StoredMessage {
-    const more = { ...facts, ...(stopped && { stopped: true }), ...(report && storedSources(report)) };
-    const reply = { id: replyId, role: 'assistant', content: text, replyTo: questionIn(place.input)?.id, ...more };
+  #messageOf(
+    { place, replyId, reply: all, steps }: BegunTurn,
+    { text, toolCalls, stopped, report }: GivenReply,
+    facts: ReplyFacts,
+  ): StoredMessage {
+    const isOfTools = steps.length > 0 || toolCalls !== undefined || place.kind === 'results';
+    const ofTools = { ...(toolCalls && { tool_calls: toolCalls }), ...(isOfTools && { reply: all }) };
+    const more = { ...ofTools, ...facts, ...(stopped && { stopped: true }), ...(report && storedSources(report)) };
+    const reply = { id: replyId, role: 'assistant', content: text, replyTo: questionOf(place)?.id, ...more };
     const [message] = stored(this.runtime, [cleaned(reply)]);
     return message as StoredMessage; // the cast is true: one was given
   }
 
+  /** Whether a reply replaces others when it has ended, so that its steps are stored with it. */
+  #isHeld({ place, seen, reply }: BegunTurn): boolean {
+    return place.kind === 'edit' || replacedBy(place, seen, reply).at !== undefined;
+  }
+
   /** Replaces what the turn has seen, and nothing else. */
-  async #edit(begun: BegunTurn, reply: StoredMessage, timeouts: TurnTimeouts): Promise<KeptReply> {
+  async #edit(begun: BegunTurn, reply: readonly StoredMessage[], timeouts: TurnTimeouts): Promise<KeptReply> {
     const { place, seen } = begun;
-    const { removed, again, at } = replacedBy(place, seen);
+    const { removed, again, at } = replacedBy(place, seen, begun.reply);
     // Without the mark of what is excluded, which the store keeps: it may have changed meanwhile.
     const given = again.map(({ excluded: _, ...message }) => message);
-    const added = [...stored(this.runtime, given), ...place.input, reply];
+    const added = [...stored(this.runtime, given), ...place.input, ...reply];
     await this.#append(added, { edits: seen.edits, ...at }, timeouts);
     await this.#takeIn(begun, timeouts).catch(this.session.onError);
-    return { messages: [...place.input, reply], removed: this.#replaced(seen, removed, added) };
+    return { messages: [...place.input, ...reply], removed: this.#replaced(seen, removed, added) };
   }
 
   /** Adds a reply, in place of the ones before, if these are still the newest messages. */
-  async #add(begun: BegunTurn, reply: StoredMessage, timeouts: TurnTimeouts): Promise<KeptReply> {
-    const { place, question } = begun;
-    const isPart = reply.stopped === true || reply.content === '';
+  async #add(begun: BegunTurn, reply: readonly StoredMessage[], timeouts: TurnTimeouts): Promise<KeptReply> {
+    const { place, question, replyId, steps } = begun;
+    const last = reply.at(-1);
+    const isPart = last?.id === replyId && (last.stopped === true || isEmpty(last));
     const ids = idsOf(place.input);
     let { seen } = begun;
-    let { removed, at } = replacedBy(place, seen);
+    let { removed, at } = replacedBy(place, seen, begun.reply);
     for (let beginnings = BEGINNINGS; ; beginnings -= 1) {
       // Another process may have stored a whole one since.
       const now = isPart ? await this.session.loadNewest(timeouts, ids).catch(() => seen) : seen;
-      if (isPart && hasWholeReply(place, now.messages)) return { messages: place.input, removed: [] };
+      if (isPart && hasWholeReply(place, now.messages, begun.reply)) return { messages: place.input, removed: [] };
       try {
-        await this.#append([reply], { edits: seen.edits, ...at }, timeouts);
-        const kept = { messages: [...question, reply], removed: this.#replaced(seen, removed, [reply]) };
+        await this.#append(reply, { edits: seen.edits, ...at }, timeouts);
+        const kept = {
+          messages: [...new Set([...question, ...steps, ...reply])],
+          removed: this.#replaced(seen, removed, reply),
+        };
         // One that is no longer the reply, and that stays where it is, is found by no search either.
-        for (const old of isPart ? [] : repliesBefore(place, seen, removed))
+        for (const old of isPart ? [] : repliesBefore(place, seen, removed, begun.reply))
           await this.session.setExcluded(old, 1, timeouts).catch(this.session.onError);
         return kept;
       } catch (error) {
@@ -186,8 +239,8 @@ export class TurnStorage {
     const kept = seen.messages.slice(0, seen.messages.length - removed.length);
     const edits = seen.edits + Number(removed.length > 0);
     this.session.newest = { ...seen, edits, messages: [...kept, ...added] };
-    const same = new Set(added.map(({ id, content }) => `${id} ${content}`));
-    this.session.forget(removed.filter(({ id, content }) => !same.has(`${id} ${content}`)));
+    const same = new Set(added.map(keyOf));
+    this.session.forget(removed.filter((message) => !same.has(keyOf(message))));
     const ids = new Set<string | undefined>(added.map(({ id }) => id));
     return removed.flatMap(({ id }) => (id === undefined || ids.has(id) ? [] : id));
   }
@@ -213,14 +266,23 @@ function checkReplies(messages: readonly StoredMessage[], stored: readonly Conve
   );
 }
 
+/** Whether a reply says nothing, and calls nothing. */
+function isEmpty({ content, tool_calls = [] }: ConversationMessage): boolean {
+  return content.length + tool_calls.length === 0;
+}
+
+function keyOf(message: ConversationMessage): string {
+  return `${message.id} ${bodyOf(message)}`;
+}
+
 function idsOf(messages: readonly StoredMessage[]): string[] {
   return messages.map(({ id }) => id);
 }
 
 /** Whether messages are stored, with their texts. */
 function hasAll(messages: readonly StoredMessage[], { messages: rows }: Seen): boolean {
-  const texts = new Map(rows.map(({ id, content }) => [id, content]));
-  return messages.every(({ id, content }) => texts.get(id) === content);
+  const stored = new Set(rows.map(keyOf));
+  return messages.every((message) => stored.has(keyOf(message)));
 }
 
 function isQuestion(messages: readonly StoredMessage[]): boolean {

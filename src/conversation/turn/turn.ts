@@ -1,32 +1,43 @@
 import { MAX_TIMER } from '../../base/runtime.js';
 import { isTooLong } from '../../base/too-long.js';
-import { APIError, APITimeoutError, type ChatCompletionStream, type StreamedChatCompletion } from '../../index.js';
+import { APIError, APITimeoutError, type StreamedChatCompletion } from '../../index.js';
 import { Background } from '../background.js';
 import { checkTurnOptions } from '../call-options.js';
+import { bodyOf, textOf } from '../content.js';
 import { ContextReader } from '../context/reader.js';
 import { ServiceContext } from '../context/service.js';
 import { type Seen, Session, stored } from '../context/session.js';
 import { inTurns } from '../in-turns.js';
 import { badInput, messagesOf } from '../messages.js';
-import type { BuiltPrompt, ChatTurn, ConversationMessage, StoredMessage } from '../model.js';
-import type { CheckedOptions, PrepareOptions, TurnInput, TurnOptions } from '../options.js';
+import type { BuiltPrompt, ChatTurn, ConversationMessage, ReplyPart, StoredMessage } from '../model.js';
+import type { CheckedOptions, ConversationOptions, PrepareOptions, TurnInput, TurnOptions } from '../options.js';
 import { ContextBudgetError } from '../prompt/budget-error.js';
 import { calibrationOf, messageTokens, TokenCounter } from '../prompt/tokens.js';
 import { type ConversationStore, memoryStore } from '../store.js';
 import { TurnTimeouts } from '../turn-timeouts.js';
 import { type Ask, Beginnings } from './begin.js';
+import { runCalls } from './calls.js';
 import { Endings, type MadeReply } from './end.js';
 import { TurnOrder } from './order.js';
 import { positionOf } from './place.js';
 import { PreparedTurn } from './prepared.js';
 import { Prompts, paramsOf } from './prompts.js';
 import { Reply, type StartedTurn, type TurnEnd } from './reply.js';
-import { type BegunTurn, TurnStorage } from './storage.js';
+import { type BegunTurn, STORING, TurnStorage } from './storage.js';
 
 /** What a caller asks for. */
 export type Asked = { how: 'send'; input: TurnInput } | Exclude<Ask, { how: 'send' }>;
 
 type Messages = readonly ConversationMessage[];
+type Answer = Awaited<ReturnType<ConversationOptions['gateway']['chat']['completions']['create']>>;
+type Completion = StreamedChatCompletion | Exclude<Answer, { textStream: unknown }>;
+/** The options of one request of a turn. */
+type StepOptions = TurnOptions & { stream: boolean; step: number };
+
+/** How many times a turn runs calls. */
+const MAX_STEPS = 8;
+/** Between the texts of two steps. */
+const BETWEEN_STEPS = '\n\n';
 
 /** A prompt that was too long shrinks to this share of its counted tokens. How wrong the count was is unknown. */
 const SMALLER = 0.75;
@@ -82,15 +93,31 @@ export class Turns {
     const built = { instructions, max_tokens, newest };
     if (history !== undefined) {
       const prompt = await this.prompts.forHistory(given, history, built, timeouts);
-      return new PreparedTurn(prompt, crypto.randomUUID(), (reply) => this.#endings.measure(prompt, reply));
+      const steps: ConversationMessage[] = [];
+      return new PreparedTurn(prompt, crypto.randomUUID(), {
+        store: (reply) => this.#endings.measure(prompt, reply),
+        keep: async (step) => {
+          steps.push(...step);
+          return this.prompts.continued(prompt, steps, max_tokens);
+        },
+      });
     }
     const input = stored(this.options.runtime, given);
     const ask: Ask =
       edit === undefined ? { how: 'send', input } : { how: 'edit', messageId: edit, text: given[0]?.content ?? '' };
-    const { begun, prompt } = await this.#beginnings.prepare(ask, built, timeouts, crypto.randomUUID());
+    const prepared = await this.#beginnings.prepare(ask, built, timeouts, crypto.randomUUID());
+    const { prompt } = prepared;
+    let { begun } = prepared;
     const store = async (reply: MadeReply): Promise<ChatTurn> =>
       (await this.#endings.end(begun, prompt, reply, this.session.timeouts())).turn;
-    return new PreparedTurn(prompt, begun.replyId, (reply) => this.background.run(store(reply)));
+    const keep = async (step: Messages) => {
+      begun = await this.#storage.storeStep(begun, step, this.session.timeouts());
+      return this.prompts.continued(prompt, begun.steps, max_tokens);
+    };
+    return new PreparedTurn(prompt, begun.replyId, {
+      store: (reply) => this.background.run(store(reply)),
+      keep: (step) => this.background.run(keep(step)),
+    });
   }
 
   /** Resolves when no turn runs, and no background work. */
@@ -135,7 +162,7 @@ export class Turns {
     options: TurnOptions & { stream: boolean },
     reply: Reply,
     timeouts: TurnTimeouts,
-  ): AsyncGenerator<string, TurnEnd> {
+  ): AsyncGenerator<string | ReplyPart, TurnEnd> {
     const asks = given.how === 'send' ? messagesOf(given.input) : [];
     const ask: Ask = given.how === 'send' ? { how: 'send', input: stored(this.options.runtime, asks) } : checked(given);
     const turns = TurnOrder.enter(this.#store, this.session.id, keyOf(asks), reply);
@@ -151,49 +178,57 @@ export class Turns {
         ended = { turn };
         return ended;
       }
-      const { begun: asked, prompt: built } = await this.#beginnings.prepare(ask, options, timeouts, reply.id);
-      const { answer, prompt } = await this.#ask(asked, built, options, timeouts);
-      reply.report = prompt.report;
-      if (!('textStream' in answer)) {
-        ended = await this.#endings.end(asked, prompt, { text: textOf(answer), completion: answer }, timeouts);
+      let { begun, prompt } = await this.#beginnings.prepare(ask, options, timeouts, reply.id);
+      const { tools = this.options.tools ?? [], maxSteps = this.options.maxSteps ?? MAX_STEPS } = options;
+      for (let step = 0; ; step += 1) {
+        const offered = step < maxSteps ? tools : [];
+        const asked = await this.#ask(begun, prompt, { ...options, tools: offered, step }, timeouts);
+        prompt = asked.prompt;
+        reply.report = prompt.report;
+        const { text, completion, error } = yield* read(asked.answer, timeouts);
+        const message = completion?.choices[0]?.message;
+        const calls = offered.length > 0 ? (message?.tool_calls ?? []) : [];
+        const made: MadeReply = completion === undefined ? { text, stopped: true } : { text, completion };
+        if (calls.length > 0) {
+          for (const call of calls) yield { type: 'call', call };
+          const { results, waiting } = await runCalls(calls, offered, timeouts);
+          for (const { tool_call_id, content } of results) {
+            const call = calls.find(({ id }) => id === tool_call_id);
+            if (call !== undefined) yield { type: 'result', call, result: textOf({ content }) };
+          }
+          if (waiting.length === 0) {
+            const kept = { role: 'assistant', content: text, tool_calls: calls };
+            begun = await timeouts.storing(STORING, () => this.#storage.storeStep(begun, [kept, ...results], timeouts));
+            timeouts.throwIfAborted();
+            if (text !== '') yield BETWEEN_STEPS;
+            continue;
+          }
+          Object.assign(made, { toolCalls: calls, results });
+        }
+        ended = { ...(await this.#endings.end(begun, prompt, made, timeouts)), error };
         return ended;
       }
-      let text = '';
-      let completion: StreamedChatCompletion | undefined;
-      let error: unknown;
-      try {
-        for await (const piece of answer.textStream) {
-          text += piece;
-          yield piece;
-          timeouts.throwIfAborted();
-        }
-        completion = await answer.finalCompletion();
-      } catch (reason) {
-        if (text === '') throw reason;
-        error = reason;
-      }
-      const made = completion === undefined ? { text, stopped: true } : { text: textOf(completion), completion };
-      ended = { ...(await this.#endings.end(asked, prompt, made, timeouts)), error };
-      return ended;
     } finally {
       turns.end(ended?.turn);
       this.#running.delete(reply);
     }
   }
 
-  /** Sends a prompt. If the service rejects it as too long, builds a smaller one and sends that, once. */
+  /** Sends a prompt, with the steps so far. If the service rejects it as too long, builds a smaller one and sends that, once. */
   async #ask(
-    { place, seen }: BegunTurn,
+    { place, seen, steps }: BegunTurn,
     prompt: BuiltPrompt,
-    { temperature, max_tokens, stream, newest: _, ...options }: TurnOptions & { stream: boolean },
+    { temperature, max_tokens, stream, tools = [], maxSteps: _, newest: __, step, ...options }: StepOptions,
     timeouts: TurnTimeouts,
-  ): Promise<{ answer: StreamedChatCompletion | ChatCompletionStream; prompt: BuiltPrompt }> {
+  ): Promise<{ answer: Answer; prompt: BuiltPrompt }> {
     const { model, gateway } = this.options;
-    const send = ({ chatMessages: messages }: BuiltPrompt) =>
-      gateway.chat.completions.create(
-        { model, temperature, max_tokens, messages, stream },
-        { ...options, ...timeouts.request() },
-      );
+    // One key for one request.
+    const key = options.idempotencyKey && step > 0 ? { idempotencyKey: `${options.idempotencyKey}-${step}` } : {};
+    const send = (built: BuiltPrompt) => {
+      const messages = this.prompts.continued(built, steps, max_tokens);
+      const params = { model, temperature, max_tokens, messages, stream, ...(tools.length > 0 && { tools }) };
+      return gateway.chat.completions.create(params, { ...options, ...key, ...timeouts.request() });
+    };
     try {
       return { prompt, answer: await send(prompt) };
     } catch (error) {
@@ -225,14 +260,31 @@ function startOfTurn(messages: Messages, at: number): number {
   return start;
 }
 
-function textOf({ choices }: StreamedChatCompletion): string {
-  return choices[0]?.message.content ?? '';
+/** Reads the text of an answer. An error after the first piece is returned with the text. */
+async function* read(
+  answer: Answer,
+  timeouts: TurnTimeouts,
+): AsyncGenerator<string, { text: string; completion?: Completion; error?: unknown }> {
+  if (!('textStream' in answer)) return { text: answer.choices[0]?.message.content ?? '', completion: answer };
+  let text = '';
+  try {
+    for await (const piece of answer.textStream) {
+      text += piece;
+      yield piece;
+      timeouts.throwIfAborted();
+    }
+    const completion = await answer.finalCompletion();
+    return { text: completion.choices[0]?.message.content ?? '', completion };
+  } catch (error) {
+    if (text === '') throw error;
+    return { text, error };
+  }
 }
 
 /** What an input asks, so that the same question is known while it is being asked. It has an id then. */
 function keyOf(input: readonly ConversationMessage[]): string | undefined {
   if (input.at(-1)?.id === undefined) return undefined;
-  return JSON.stringify(input.map(({ id, content }) => [id, content]));
+  return JSON.stringify(input.map((message) => [message.id, bodyOf(message)]));
 }
 
 /** Waits for the turns before. */

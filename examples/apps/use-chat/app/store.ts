@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 import type { TurnMetadata } from 'context-gateway/ai-sdk';
-import type { FoundMessage, StoredRow } from 'context-gateway/conversation';
+import { type FoundMessage, type StoredRow, textOf } from 'context-gateway/conversation';
 import { store } from './database';
 import { isRunning } from './replies';
 
@@ -17,15 +17,19 @@ export async function earlier(conversationId: string): Promise<{ messages: ChatM
   return { messages: messages.slice(0, end).map((message) => shown(message, messages)), resume };
 }
 
-function shown({ id, role, content, recalled }: StoredRow, all: readonly StoredRow[]): ChatMessage {
+function shown(message: StoredRow, all: readonly StoredRow[]): ChatMessage {
+  const { id, role, recalled } = message;
   const sources = recalled?.map(({ id, text = '', match }): Source => {
     const found = all.find((message) => message.id === id);
-    return { id, match, role: found?.role ?? 'summary', text: found?.content ?? text };
+    return { id, match, role: found?.role ?? 'summary', text: found ? textOf(found) : text };
   });
   return {
     id: String(id ?? ''),
     role: role === 'user' ? 'user' : 'assistant',
-    parts: [...(sources ? [{ type: 'data-recalled' as const, data: sources }] : []), { type: 'text', text: content }],
+    parts: [
+      ...(sources ? [{ type: 'data-recalled' as const, data: sources }] : []),
+      { type: 'text', text: textOf(message) },
+    ],
   };
 }
 
