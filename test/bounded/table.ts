@@ -179,7 +179,7 @@ export const TEXT_ROWS: Readonly<Record<string, TextRow>> = {
   },
   'a long input': {
     names: ['createConversation'],
-    text: (text) => talkWith(lines(['Hello.', 'Hi.']), WIDE).send(text),
+    text: (text) => talkWith(lines(['Hello.', 'Hi.']), WIDE).send(`And? ${text}`),
   },
   'a query': {
     names: ['createConversation', 'searchTool'],

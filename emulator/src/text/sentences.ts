@@ -5,16 +5,23 @@ export function sentencesOf(text: string): string[] {
   const sentences: string[] = [];
   let open = '';
   for (const part of parts(text, LONGEST)) {
-    for (const { segment } of SEGMENTER.segment(part))
-      for (const piece of segment.split(BEFORE_BRACKET)) {
-        open += piece;
-        if (goesOn(open)) continue;
-        if (open.trim() !== '') sentences.push(open.trim());
-        open = '';
-      }
+    for (const piece of piecesOf(part)) {
+      open += piece;
+      if (goesOn(open)) continue;
+      if (open.trim() !== '') sentences.push(open.trim());
+      open = '';
+    }
   }
   if (open.trim() !== '') sentences.push(open.trim());
   return sentences;
+}
+
+/** What may be sentences. Most short lines have no mark in them, and a text may have tens of thousands. */
+function* piecesOf(text: string): Generator<string, undefined> {
+  for (const line of text.split(AFTER_LINE)) {
+    if (!MARK_WITHIN.test(line)) yield line;
+    else for (const { segment } of SEGMENTER.segment(line)) yield* segment.split(BEFORE_BRACKET);
+  }
 }
 
 /** Whether a mark is that of an abbreviation, the number of an item, an address or code. */
@@ -24,6 +31,8 @@ function goesOn(text: string): boolean {
   return /[.!?]["')]*$/.test(text.slice(-4)) || ABBREVIATION.test(text.slice(-12)) || ITEM.test(text.slice(0, 8));
 }
 
+const AFTER_LINE = /(?<=\n)/;
+const MARK_WITHIN = /[.!?…。！？｡\r\u0085\u2028\u2029][^\n]/;
 const SEGMENTER = new Intl.Segmenter('en', { granularity: 'sentence' });
 /** In characters. The segmenter needs quadratic time for a long text. */
 const LONGEST = 4000;
