@@ -218,8 +218,9 @@ function dialectOf(prefix: string): Dialect {
           json,
         ],
         [
+          // CROSS: each message is looked up. Otherwise all of the conversation is read for each.
           `INSERT INTO ${words} (rowid, talk, list)
-           SELECT ${messages}.key, ?, ${text} FROM json_each(?) JOIN ${messages} ON conversation = ? AND position = ${at}`,
+           SELECT ${messages}.key, ?, ${text} FROM json_each(?) CROSS JOIN ${messages} ON conversation = ? AND position = ${at}`,
           wordOf(conversation),
           json,
           conversation,

@@ -226,3 +226,30 @@ test.each([
     expect.objectContaining({ name: 'ConfigurationError', message: expect.stringContaining(message) }),
   );
 });
+
+test('no statement reads all messages of a SQLite database', async () => {
+  const database = new Database(':memory:');
+  const statements = new Set<string>();
+  const prepare = (sql: string) => {
+    statements.add(sql);
+    return database.prepare(sql);
+  };
+  const store = sqliteStore({ exec: (sql) => database.exec(sql), prepare });
+  await store.migrate();
+  const message = { id: 'a', role: 'user', content: 'A lamp.', createdAt: '2026-05-03T09:00:00.000Z' };
+  await store.append('talk', [message], { edits: 0, newest: null });
+  await store.append('talk', [message], { edits: 0, newest: 'a', after: null });
+  await store.load('talk', { newest: 1, words: ['lamp'], ids: ['a'], positions: [0] });
+  await store.load('talk');
+  await store.setExcluded('talk', 'a', 1);
+
+  const planOf = (sql: string): string => {
+    const values = Array(sql.split('?').length - 1).fill('[]');
+    const rows = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values) as { detail: string }[];
+    return rows.map(({ detail }) => detail).join('\n');
+  };
+  expect(statements.size).toBeGreaterThan(9);
+  for (const sql of statements) expect(planOf(sql)).not.toMatch(/SCAN (?:chat_)?(?:messages|conversations)/);
+  const ofWords = [...statements].find((sql) => sql.includes('INTO chat_words')) ?? '';
+  expect(planOf(ofWords)).toMatch(/json_each.*\(conversation=\? AND position=\?\)/s);
+});
