@@ -5,7 +5,7 @@ import type { FunctionTool, ToolCall } from '../wire/tools.js';
 
 /** What a tool gets beside its arguments. */
 export interface ToolContext {
-  /** Aborts when the turn is stopped, or runs out of time. */
+  /** Aborts when the turn is stopped. */
   signal: AbortSignal;
   toolCallId: string;
 }
@@ -23,8 +23,8 @@ export interface ToolDefinition<Args> {
   /** Whether the model must write arguments that match exactly. Not every service knows it. */
   strict?: boolean | undefined;
   /**
-   * Runs a call. A text is the result as it is, and anything else as JSON. What it throws is a result, too: the model reads its
-   * message. Without it, calls wait for your app.
+   * Runs a call. The model reads a returned text unchanged, anything else as JSON, and the message of an error that it throws. Without
+   * `execute`, calls wait for your app.
    */
   execute?: ((args: Args, context: ToolContext) => unknown) | undefined;
 }

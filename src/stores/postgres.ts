@@ -39,11 +39,11 @@ export interface PostgresDatabase extends PostgresQueries {
 const STORES = new Stores();
 
 /**
- * Stores conversations in PostgreSQL, with parts by an index of words (GIN), so that a turn in a long conversation costs no more than
- * in a short one. Call `await store.migrate()` once, when the server starts.
+ * Stores conversations in PostgreSQL. A turn reads only the messages that it needs, which an index of words (GIN) finds, however long the
+ * conversation is. Call `await store.migrate()` once, when the server starts.
  *
- * Each change is a transaction that locks the row of its conversation. A connection that breaks, also an idle one, is an error of
- * the turn, and ends no process.
+ * Each change is a transaction that locks the row of its conversation. A lost connection fails the turns that
+ * use it, and never ends the process.
  *
  * @throws {ConfigurationError} when `database` is neither a pool nor a PGlite, or `tablePrefix` no name
  *
@@ -79,7 +79,7 @@ function isPool(database: PostgresPool | PostgresDatabase): database is Postgres
 
 class Postgres implements Engine {
   constructor(private readonly database: PostgresPool | PostgresDatabase) {
-    // An idle client whose connection breaks ends the process if nobody listens. The next query says what is wrong.
+    // Without a listener, a lost idle connection would end the process. The next query reports the problem.
     if (isPool(database)) database.on?.('error', ignore);
   }
 
@@ -115,7 +115,7 @@ class Postgres implements Engine {
     const client = await database.connect();
     if (typeof client?.release !== 'function') throw new ConfigurationError(NO_CLIENT);
     let isBroken = false;
-    client.on?.('error', ignore); // the query that is running fails, too
+    client.on?.('error', ignore); // the running query fails as well
     try {
       await client.query('BEGIN ISOLATION LEVEL READ COMMITTED', []);
       await work(client);

@@ -25,13 +25,13 @@ export interface SqlStore extends ConversationStore {
   append(conversationId: string, messages: readonly StoredMessage[], place: AppendPlace): Promise<number>;
   setExcluded(conversationId: string, messageId: string, excluded: 0 | 1): Promise<void>;
   saveState(conversationId: string, state: ConversationState, revision: number): Promise<void>;
-  /** Makes the tables that are missing. Call it when a server starts: several may do so at once. Existing ones stay as they are. */
+  /** Creates missing tables, and leaves existing ones unchanged. Call it when a server starts; several servers may start at once. */
   migrate(): Promise<void>;
   /** The SQL that `migrate` runs, for those who run migrations themselves. */
   readonly migration: string;
   /**
-   * Deletes the messages and the state of a conversation. Its row stays, empty, so that a turn that runs adds nothing: it fails with
-   * a `ConversationConflictError`.
+   * Deletes the messages and the state of a conversation. Its empty row stays, so that a turn that is running fails with a
+   * `ConversationConflictError` and adds nothing.
    */
   deleteConversation(conversationId: string): Promise<void>;
 }
@@ -65,7 +65,7 @@ interface NewRow {
 /** The SQL of a database. */
 export interface Dialect {
   migration: readonly string[];
-  /** Returns the row of a conversation, which nobody else changes until the transaction ends. */
+  /** Locks the row of a conversation until the transaction ends, and returns it. */
   lock(conversation: string): Query;
   /** The first row has the facts of the conversation, and the others are messages. One query, so that all are of one moment. */
   load(conversation: string, wanted: WantedMessages | undefined): Query;

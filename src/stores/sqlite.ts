@@ -29,11 +29,12 @@ export interface SqliteDatabase {
 const STORES = new Stores();
 
 /**
- * Stores conversations in SQLite, with parts by a full-text table (FTS5), so that a turn in a long conversation costs no more than in a
- * short one. Call `await store.migrate()` once, when the server starts.
+ * Stores conversations in SQLite. A turn reads only the messages that it needs, which a full-text table (FTS5) finds, however long the
+ * conversation is. Call `await store.migrate()` once, when the server starts.
  *
- * The connection is for this store alone: a transaction of yours on it is a `ConfigurationError`. While another process holds the
- * lock, it waits up to five seconds without blocking the server. With `PRAGMA journal_mode = WAL`, reads wait for no write.
+ * Give it a connection that nothing else uses: if your own transaction is open on it, calls throw a `ConfigurationError`. While another
+ * process holds the lock, the store waits up to five seconds without blocking the server. With `PRAGMA journal_mode = WAL`, reads do not
+ * wait for writes.
  *
  * @throws {ConfigurationError} when `database` is no database, or `tablePrefix` no name
  *
@@ -74,27 +75,28 @@ class Sqlite implements Engine {
   }
 
   transaction<T>(steps: () => Steps<T>): Promise<T> {
-    return this.#patiently(() => {
-      this.#begin();
-      try {
-        const work = steps();
-        let step = work.next();
-        while (!step.done) step = work.next(this.#ask(step.value));
-        this.database.exec('COMMIT');
-        return step.value;
-      } catch (error) {
-        this.#rollBack();
-        throw error;
-      }
+    return this.#within(() => {
+      const work = steps();
+      let step = work.next();
+      while (!step.done) step = work.next(this.#ask(step.value));
+      return step.value;
     });
   }
 
   async migrate(statements: readonly string[]): Promise<void> {
-    await this.#patiently(() => {
+    await this.#within(() => {
+      for (const statement of statements) this.database.exec(statement);
+    });
+  }
+
+  /** Does all of the work, or nothing. */
+  #within<T>(work: () => T): Promise<T> {
+    return this.#patiently(() => {
       this.#begin();
       try {
-        for (const statement of statements) this.database.exec(statement);
+        const result = work();
         this.database.exec('COMMIT');
+        return result;
       } catch (error) {
         this.#rollBack();
         throw error;

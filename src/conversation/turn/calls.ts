@@ -27,7 +27,7 @@ export async function runCalls(
     const tool = tools.find((one) => one.function.name === name);
     if (tool === undefined) return `Error: there is no tool ${name}.`;
     if (!('run' in tool) || tool.run === undefined) return undefined;
-    // One that does not look at the signal goes on, and nobody waits for it.
+    // A tool that ignores the signal continues, but its result is no longer used.
     return timeouts.unlessOver(untilAborted(tool.run(call, signal), signal)).catch(() => STOPPED);
   });
   for (const [at, content] of (await Promise.all(running)).entries()) {
