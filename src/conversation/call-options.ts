@@ -57,6 +57,7 @@ export const prepareOptionsSchema = /* @__PURE__ */ z.strictObject({
   maxRetries,
   max_tokens: tokens,
   newest,
+  tools: toolsOption,
   instructions: text,
   edit: text,
   history: /* @__PURE__ */ option(Array.isArray, 'must be an array of { role, content }'),

@@ -1,3 +1,4 @@
+import { isBlank, OpenCalls } from './messages.js';
 import type { ConversationMessage } from './model.js';
 
 type Messages = readonly ConversationMessage[];
@@ -49,20 +50,41 @@ export function inTurns(messages: Messages): Messages {
 
 /** Of each question that replies name, the reply that counts. */
 function countingReplies(messages: Messages): Map<string, unknown> {
-  const counting = new Map<string, { reply: unknown; stopped: boolean }>();
-  const stopped = new Map(messages.map((message) => [replyOf(message), message.stopped === true])); // as its last message is
+  const counting = new Map<string, { reply: unknown; isWhole: boolean }>();
+  const whole = wholeReplies(messages);
   for (const message of messages) {
     const { role, replyTo } = message;
     if (role === 'user' || replyTo === undefined) continue;
     const reply = replyOf(message);
-    const one = { reply, stopped: stopped.get(reply) === true };
-    const other = counting.get(replyTo);
-    if (!one.stopped || other === undefined || other.stopped) counting.set(replyTo, one);
+    const one = { reply, isWhole: whole.has(reply) };
+    if (one.isWhole || counting.get(replyTo)?.isWhole !== true) counting.set(replyTo, one);
   }
   return new Map([...counting].map(([question, { reply }]) => [question, reply]));
 }
 
+/**
+ * The replies that have an end: a text that was not stopped, or a call that waits for its result. Steps alone are none, because what
+ * they were for has failed, or is still being generated.
+ */
+export function wholeReplies(messages: Messages): Set<unknown> {
+  const whole = new Set<unknown>();
+  const questions = questionsOf(messages);
+  /** The last calls of each reply, without those that have a result. */
+  const open = new Map<unknown, { reply: unknown; calls: OpenCalls }>();
+  for (const [at, message] of messages.entries()) {
+    const { role, content, stopped, tool_calls = [] } = message;
+    const key = message.reply ?? questions[at];
+    if (role === 'tool') open.get(key)?.calls.take(message);
+    if (role !== 'assistant' || stopped === true) continue;
+    const reply = replyOf(message);
+    if (tool_calls.length > 0) open.set(key, { reply, calls: new OpenCalls(message) });
+    else if (!isBlank(content)) whole.add(reply);
+  }
+  for (const { reply, calls } of open.values()) if (calls.size > 0) whole.add(reply);
+  return whole;
+}
+
 /** What the messages of one reply have in common. */
-function replyOf(message: ConversationMessage): unknown {
+export function replyOf(message: ConversationMessage): unknown {
   return message.reply ?? message;
 }

@@ -54,23 +54,48 @@ export interface Piece {
 /** The pieces of `sentMessages`. */
 export function piecesOf(messages: readonly ConversationMessage[], question?: ConversationMessage): Piece[] {
   const pieces: Piece[] = [];
-  const open = new Set<string | undefined>();
+  let open = new OpenCalls();
   const end = (): void => {
-    for (const tool_call_id of open) pieces.at(-1)?.messages.push({ role: 'tool', tool_call_id, content: NOT_RUN });
-    open.clear();
+    for (const tool_call_id of open.ids())
+      pieces.at(-1)?.messages.push({ role: 'tool', tool_call_id, content: NOT_RUN });
+    open = new OpenCalls();
   };
   for (const [at, message] of messages.entries()) {
     if (message !== question && !isSent(message)) continue;
     if (message.role === 'tool') {
-      if (open.delete(message.tool_call_id)) pieces.at(-1)?.messages.push(asSent(message));
+      if (open.take(message)) pieces.at(-1)?.messages.push(asSent(message));
       continue;
     }
     end();
     pieces.push({ at, messages: [asSent(message)] });
-    for (const { id } of message.tool_calls ?? []) open.add(id);
+    open = new OpenCalls(message);
   }
   end();
   return pieces;
+}
+
+/** The calls of a message that have no result yet. A service may give two of them one id: each takes one result. */
+export class OpenCalls {
+  readonly #left = new Map<string, number>();
+  size = 0;
+
+  constructor({ tool_calls = [] }: Pick<ConversationMessage, 'tool_calls'> = {}) {
+    for (const { id } of tool_calls) this.#left.set(id, (this.#left.get(id) ?? 0) + 1);
+    this.size = tool_calls.length;
+  }
+
+  /** Whether a result is that of one of them, which then has it. */
+  take({ tool_call_id = '' }: Pick<ConversationMessage, 'tool_call_id'>): boolean {
+    const left = this.#left.get(tool_call_id) ?? 0;
+    if (left === 0) return false;
+    this.#left.set(tool_call_id, left - 1);
+    this.size -= 1;
+    return true;
+  }
+
+  ids(): string[] {
+    return [...this.#left].flatMap(([id, left]) => Array<string>(left).fill(id));
+  }
 }
 
 /** Whether a message may be a part of a request. */
@@ -78,7 +103,8 @@ export function isSent({ role, content, excluded, tool_calls }: ConversationMess
   return excluded !== true && (role === 'tool' || (tool_calls?.length ?? 0) > 0 || !isBlank(content));
 }
 
-function isBlank(content: Content): boolean {
+/** Whether a content says nothing. */
+export function isBlank(content: Content): boolean {
   return typeof content === 'string' ? content.trim() === '' : content.length === 0;
 }
 

@@ -214,6 +214,8 @@ export interface BuiltPrompt {
   recalled?: PromptMessage | undefined;
   /** Index of the first of the newest messages that are sent as they are. */
   start: number;
+  /** Whether definitions of tools are sent with it, which are counted with the instructions. */
+  hasTools?: boolean | undefined;
   report: PromptReport;
 }
 
@@ -224,14 +226,23 @@ export interface SentPrompt {
   prompt_tokens: number;
 }
 
+/** A step of a reply: what the model wrote before it called tools, its calls, and their results. */
+export interface ChatStep {
+  text: string;
+  calls: readonly { call: ToolCall; result: string }[];
+}
+
 /** The result of a turn: the reply, its usage, and a report on the prompt. */
 export interface ChatTurn {
   /** The reply: the text after its last call of a tool. If `stopped`, the part that arrived. */
   text: string;
-  /** The calls of tools that wait for the app, if the reply ended with some. */
+  /** What the model did before with tools. Empty if it called none, or only such as wait for the app. */
+  steps: readonly ChatStep[];
+  /** The calls of tools that wait for the app, if the reply ended with some: those without `execute`, and those after `maxSteps`. */
   toolCalls?: readonly ToolCall[] | undefined;
   /** Whether the reply was stopped, aborted or cut off before it was complete. */
   stopped: boolean;
+  /** Of all requests of the turn. Each stored message of a reply has that of its own. */
   usage: CompletionUsage;
   /** Whether `usage` is an estimate, because the service sent none. */
   usageEstimated: boolean;

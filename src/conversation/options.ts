@@ -117,7 +117,7 @@ export interface TurnOptions extends RequestOptions {
 }
 
 /** What a prompt is built with. */
-export interface BuildOptions extends Pick<TurnOptions, 'max_tokens' | 'newest'> {
+export interface BuildOptions extends Pick<TurnOptions, 'max_tokens' | 'newest' | 'tools'> {
   /** In place of the conversation's instructions. */
   instructions?: string | undefined;
 }

@@ -129,12 +129,8 @@ export class TurnTimeouts {
   }
 
   /** Waits for work until the deadline, however long that is. */
-  unlessOver<T>(work: Promise<T>): Promise<T> {
-    return this.within(
-      () => work,
-      () => this.#overDeadline(),
-      MAX_TIMER,
-    );
+  unlessOver<T>(work: () => Promise<T>): Promise<T> {
+    return this.within(work, () => this.#overDeadline(), MAX_TIMER);
   }
 
   throwIfAborted(): void {

@@ -5,7 +5,7 @@ import type { FunctionTool, ToolCall } from '../wire/tools.js';
 
 /** What a tool gets beside its arguments. */
 export interface ToolContext {
-  /** Aborts when the turn is stopped. */
+  /** Aborts when the turn is stopped, or over its deadline. */
   signal: AbortSignal;
   toolCallId: string;
 }
@@ -111,9 +111,20 @@ async function resultOf<Args>(
       signal,
       toolCallId: id,
     });
-    return typeof result === 'string' ? result : (JSON.stringify(result) ?? 'Done.');
+    return textOf(result) ?? 'Done.';
   } catch (error) {
-    return `Error: ${error instanceof Error ? error.message : error}`;
+    const { message = error } = Object(error) as { message?: unknown };
+    return `Error: ${textOf(message) ?? String(message)}`;
+  }
+}
+
+/** As a model reads it. What a tool returns after its work is no error, whatever it is. */
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  try {
+    return JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? String(one) : one));
+  } catch {
+    return 'This cannot be written as JSON.';
   }
 }
 

@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest';
 import { inTurns } from '../../src/conversation/in-turns.js';
+import { called } from './scripted.js';
 import { assistant, user } from './world.js';
 
 const [one, two] = [user('One?', 'q1'), user('Two?', 'q2')];
 const reply = (id: string, replyTo: string, more = {}) => ({ ...assistant(id, id), replyTo, ...more });
+
+const calling = { content: 'I look.', reply: 'r', tool_calls: [called('x')] };
+const resulting = { role: 'tool', tool_call_id: 'x', reply: 'r' };
 
 /** The ids in their order, and in brackets those that are not sent. */
 const shown = (...messages: Parameters<typeof inTurns>[0]) =>
@@ -68,6 +72,21 @@ test.each([
     what: 'an excluded reply is still the one that counts',
     given: [one, reply('a', 'q1'), reply('b', 'q1', { excluded: true })],
     is: 'q1 (a) (b)',
+  },
+  {
+    what: 'steps alone count before no whole reply',
+    given: [one, reply('a', 'q1'), reply('c', 'q1', calling), reply('t', 'q1', resulting)],
+    is: 'q1 a (c) (t)',
+  },
+  {
+    what: 'steps alone are a reply where there is no other',
+    given: [one, reply('a', 'q1', { stopped: true }), reply('c', 'q1', calling), reply('t', 'q1', resulting)],
+    is: 'q1 (a) c t',
+  },
+  {
+    what: 'calls that wait count as a whole reply',
+    given: [one, reply('a', 'q1'), reply('c', 'q1', calling)],
+    is: 'q1 (a) c',
   },
 ])('messages in turns: $what', ({ given, is }) => {
   expect(shown(...given)).toBe(is);

@@ -1,70 +1,9 @@
 import { tool } from 'context-gateway';
-import {
-  type ConversationOptions,
-  memoryStore,
-  type ReplyPart,
-  readTurn,
-  textOf,
-  toResponse,
-} from 'context-gateway/conversation';
+import { type ReplyPart, readTurn, textOf, toResponse } from 'context-gateway/conversation';
 import { expect, test, vi } from 'vitest';
-import * as z from 'zod';
 import { failureOf } from '../helpers/service.js';
-import { elsewhere, talkWith } from './world.js';
-
-const called = (id: string, args: unknown = { harbour: 'Bergen' }, name = 'tide') => ({
-  id,
-  type: 'function',
-  function: { name, arguments: typeof args === 'string' ? args : JSON.stringify(args) },
-});
-const tide = tool({
-  name: 'tide',
-  description: 'When high tide is in a harbour',
-  parameters: z.object({ harbour: z.string() }),
-  execute: ({ harbour }) => ({ harbour, high: '12:00' }),
-});
-const result = '{"harbour":"Bergen","high":"12:00"}';
-
-/** A conversation whose model answers with these messages, one after the other. */
-function scripted(replies: object[], more: Partial<ConversationOptions> = {}) {
-  const store = memoryStore();
-  const made = talkWith(store, { tools: [tide], ...more });
-  const bodies: { messages: Record<string, unknown>[]; tools?: unknown }[] = [];
-  const left = [...replies];
-  made.onRequest(async (request) => {
-    if (!request.url.endsWith('/completions')) return undefined;
-    const body = await request.clone().json();
-    bodies.push(body);
-    const {
-      content = null,
-      tool_calls,
-      status = 200,
-    } = (left.shift() ?? { content: 'Nothing left.' }) as never as {
-      content?: string;
-      tool_calls?: object[];
-      status?: number;
-    };
-    if (status !== 200) return Response.json({ error: { message: 'No.' } }, { status });
-    const usage = { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 };
-    const of = { id: 'c', created: 1, model: 'atlas-small' };
-    const finish_reason = tool_calls ? 'tool_calls' : 'stop';
-    const message = { role: 'assistant', content, ...(tool_calls && { tool_calls }) };
-    if (!body.stream)
-      return Response.json({
-        ...of,
-        object: 'chat.completion',
-        choices: [{ index: 0, message, finish_reason }],
-        usage,
-      });
-    const calls = tool_calls?.map((call, index) => ({ index, ...call }));
-    const delta = { role: 'assistant', content: content ?? '', ...(calls && { tool_calls: calls }) };
-    const chunk = { ...of, object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason }], usage };
-    const headers = { 'content-type': 'text/event-stream' };
-    return new Response(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`, { headers });
-  });
-  const rows = async () => (await store.load('talk'))?.messages ?? [];
-  return { ...made, store, bodies, rows };
-}
+import { called, result, scripted, tide } from './scripted.js';
+import { elsewhere } from './world.js';
 
 test.each([true, false])(
   'a tool is run, and the model asked again with its result (streamed: %s)',

@@ -50,7 +50,7 @@ export class ContextActions {
   }
 
   /**
-   * Leaves a message out of prompts and searches, and calls `context.exclude` if there is a context. What other messages quote of it
+   * Leaves a message out of prompts and searches, of a reply that calls tools all its messages, and calls `context.exclude` if there is a context. What other messages quote of it
    * stays in them. With `undo`, takes it in again.
    *
    * @throws {RequestValidationError} when no message has this id
@@ -75,7 +75,12 @@ export class ContextActions {
       await this.#service?.client[undo ? 'include' : 'exclude'](this.id, messageId, request).catch((error: unknown) => {
         if (!NotFoundError.is(error) || !isStored) throw error;
       });
-      if (isStored && this.#session.isStored) await this.#session.setExcluded(message, undo ? 0 : 1, timeouts);
+      if (!isStored || !this.#session.isStored) return;
+      // A search that loads one of its messages would not know of the others.
+      const { reply } = message;
+      const all = reply === undefined ? [message] : (await this.#session.load(timeouts)).messages;
+      for (const one of all)
+        if (one === message || one.reply === reply) await this.#session.setExcluded(one, undo ? 0 : 1, timeouts);
     };
     await (this.#service?.excluding(exclude()) ?? exclude());
     await this.#session.save(timeouts);

@@ -176,7 +176,7 @@ export class Session {
         given = given.filter((position) => !added.has(position));
         for (const position of given) added.add(position);
         // The questions of replies: that of `replyTo`, or the message of the user before.
-        const replies = given.flatMap((at) => (messages[at]?.role === 'assistant' ? { at, ...messages[at] } : []));
+        const replies = given.flatMap((at) => (isReply(messages[at]) ? { at, ...messages[at] } : []));
         const named = replies.flatMap(({ replyTo }) => (known.has(replyTo) ? [] : (replyTo ?? [])));
         const before = replies.flatMap(({ at, replyTo }) => (replyTo === undefined && at > 0 ? at - 1 : []));
         const wanted = { ids: [...new Set(named)], positions: before.filter((at) => messages[at] === undefined) };
@@ -184,9 +184,9 @@ export class Session {
       }
       for (const position of added) {
         const message = messages[position];
-        if (message?.role !== 'assistant') continue;
+        if (message === undefined || !isReply(message)) continue;
         let at = position;
-        while (messages[at]?.role === 'assistant') at -= 1;
+        while (isReply(messages[at])) at -= 1;
         const question = message.replyTo === undefined ? messages[at] : known.get(message.replyTo);
         if (question?.excluded) messages[position] = { ...message, excluded: true };
       }
@@ -252,6 +252,10 @@ export class Session {
   get isStored(): boolean {
     return this.#store.isWritten;
   }
+}
+
+function isReply(message: ConversationMessage | undefined): boolean {
+  return message !== undefined && message.role !== 'user';
 }
 
 /** Messages as they are stored: with ids, and with times that rise. */

@@ -9,7 +9,7 @@ import { ContextBudgetError } from './budget-error.js';
 import { type Chosen, Context } from './context.js';
 import { type Recalled, recall } from './recall.js';
 import { renderLines, SECTIONS } from './render.js';
-import { type Newest, Tail } from './tail.js';
+import { fittedSteps, type Newest, Tail } from './tail.js';
 import { messageTokens } from './tokens.js';
 
 /**
@@ -30,6 +30,8 @@ interface LayoutParams {
   older?: number | undefined;
   input: readonly ConversationMessage[];
   instructions?: string | undefined;
+  /** Their definitions are counted with the instructions. */
+  tools?: readonly object[] | undefined;
   /** Maximum tokens of the prompt. */
   budget: number;
   /** Tokens that the required parts may take beyond the budget. @default `budget` */
@@ -61,14 +63,17 @@ export class PromptLayout {
   readonly #newest: Newest;
 
   constructor(params: LayoutParams) {
-    const { parts, history, input, instructions, budget, limit = budget } = params;
+    const { parts, history, input, instructions, tools = [], budget, limit = budget } = params;
     this.#params = params;
     this.#count = params.count;
     this.#context = new Context(parts, history, this.#count, params.older);
-    this.#instructionTokens = instructions === undefined ? 0 : messageTokens([{ content: instructions }], this.#count);
+    const told = [instructions, ...tools.map((tool) => JSON.stringify(tool))].flatMap((content) =>
+      content === undefined ? [] : { content },
+    );
+    this.#instructionTokens = messageTokens(told, this.#count);
     const pins = this.#context.within(0, history.length).tokens;
     const room = Math.max(budget, limit) - this.#instructionTokens - pins;
-    this.#asked = withoutOldResults(sentMessages(input, questionIn(input)), room, this.#count);
+    this.#asked = fittedSteps(sentMessages(input, questionIn(input)), room, this.#count);
     this.#inputTokens = messageTokens(this.#asked, this.#count);
     this.#tail = new Tail(history, this.#count, params.older);
     const required = this.#instructionTokens + this.#inputTokens + pins;
@@ -206,26 +211,6 @@ export class PromptLayout {
     return { instructions, context, tail, recalled, input, total };
   }
 }
-
-/** The messages of a turn that goes on, without the oldest results of its tools, if these take too much. Those of its last step stay. */
-export function withoutOldResults(
-  messages: readonly SentMessage[],
-  room: number,
-  count: (text: string) => number,
-): readonly SentMessage[] {
-  const sent = [...messages];
-  const last = sent.findLastIndex(({ role }) => role === 'assistant');
-  let tokens = messageTokens(sent, count);
-  for (let at = 0; at < last && tokens > room; at += 1) {
-    const message = sent[at];
-    if (message?.role !== 'tool') continue;
-    sent[at] = { ...message, content: LEFT_OUT };
-    tokens -= messageTokens([message], count) - messageTokens([{ content: LEFT_OUT }], count);
-  }
-  return sent;
-}
-
-const LEFT_OUT = '[This result was left out, because the prompt became too long.]';
 
 interface Layout extends Chosen {
   /** Tokens up to which all of the last turn is sent, if it is longer than the newest messages should be. @default no limit */

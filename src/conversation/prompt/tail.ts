@@ -129,6 +129,36 @@ function shortenedTurn([question, ...replies]: readonly Piece[], { room, share, 
   return messages === undefined ? [] : [{ ...question, messages }, ...kept];
 }
 
+/**
+ * The messages of a turn that goes on. If its results take too much, the oldest are left out, and then those of the last step are cut in
+ * the middle.
+ */
+export function fittedSteps(
+  messages: readonly SentMessage[],
+  room: number,
+  count: (text: string) => number,
+): readonly SentMessage[] {
+  const tokensOf = (some: readonly SentMessage[]): number => messageTokens(some, count);
+  const sent = [...messages];
+  const last = sent.findLastIndex(({ role }) => role === 'assistant');
+  let tokens = tokensOf(sent);
+  for (let at = 0; at < last && tokens > room; at += 1) {
+    const message = sent[at];
+    if (message?.role !== 'tool') continue;
+    const left = { ...message, content: LEFT_OUT };
+    const saved = tokensOf([message]) - tokensOf([left]);
+    if (saved <= 0) continue;
+    sent[at] = left;
+    tokens -= saved;
+  }
+  const step = sent.slice(last);
+  if (tokens <= room || step[0]?.tool_calls === undefined) return sent;
+  const cut = shortened(step, room - tokens + tokensOf(step), tokensOf);
+  return cut === undefined ? sent : [...sent.slice(0, last), ...cut];
+}
+
+const LEFT_OUT = '[This result was left out, because the prompt became too long.]';
+
 /** A piece in so many tokens: its text is cut, or the results of its calls. */
 function shortened(piece: readonly SentMessage[], most: number, count: TurnRoom['count']): SentMessage[] | undefined {
   if (count(piece) <= most) return [...piece];

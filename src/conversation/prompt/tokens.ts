@@ -78,8 +78,8 @@ export class TokenCounter {
   calibrate({ messages, prompt_tokens }: SentPrompt): void {
     const sums: Record<TextKind, number> = { latin: 0, eastAsian: 0, other: 0 };
     for (const message of messages) {
-      // What an image takes is not known.
-      if (typeof message.content !== 'string' && message.content?.some(isNoText)) return;
+      // What an image or a call takes is not known.
+      if (typeof message.content !== 'string' || message.tool_calls) return;
       const { raw, kind } = this.#look(countedText(message));
       sums[kind] += raw;
     }

@@ -39,13 +39,13 @@ export class Beginnings {
    */
   async prepare(ask: Ask, options: TurnOptions, timeouts: TurnTimeouts, replyId: string): Promise<Prepared> {
     const { newest } = options;
-    let first: Place<ConversationMessage>['kind'] | undefined;
+    let first: Place | undefined;
     for (let beginnings = BEGINNINGS; ; beginnings -= 1) {
       const begun = await this.begin(ask, newest, timeouts, replyId);
-      first ??= begun.place.kind;
-      if (first === 'new' && begun.place.kind === 'again')
+      first ??= begun.place;
+      if (isTaken(first, begun.place))
         throw new ConversationConflictError('The question is being asked elsewhere. Load the messages again.');
-      const prompt = await this.prompts.build(paramsOf(begun.place, begun.seen), options, timeouts);
+      const prompt = await this.prompts.build(paramsOf(begun), options, timeouts);
       timeouts.throwIfAborted(); // a turn that was stopped before stores nothing, nor does one whose prompt does not fit
       try {
         const store = () => this.storage.storeInput(begun, newest, timeouts);
@@ -74,6 +74,12 @@ export class Beginnings {
     checkNewest(newest, input, seen.messages);
     return this.storage.begin(place, seen, replyId); // dated now, not when the reply ends
   }
+}
+
+/** Whether messages that were new when the turn first began are stored now. */
+function isTaken(first: Place, { kind, input }: Place): boolean {
+  if (first.kind === 'results') return input.length < first.input.length;
+  return first.kind === 'new' && kind === 'again';
 }
 
 function placeIn(ask: Ask, messages: readonly ConversationMessage[]): Place<ConversationMessage> {

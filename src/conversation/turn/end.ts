@@ -1,23 +1,30 @@
+import { isObject } from '../../base/objects.js';
 import type { ChatCompletion, StreamedChatCompletion, ToolCall } from '../../index.js';
 import type { Background } from '../background.js';
+import { textOf } from '../content.js';
 import type { ServiceContext } from '../context/service.js';
 import type { Session } from '../context/session.js';
-import type { BuiltPrompt, ChatTurn, ConversationMessage } from '../model.js';
+import type { BuiltPrompt, ChatStep, ChatTurn, ConversationMessage } from '../model.js';
 import { estimate } from '../prompt/estimate.js';
 import type { TurnTimeouts } from '../turn-timeouts.js';
+import type { Called } from './calls.js';
 import type { TurnEnd } from './reply.js';
 import { type BegunTurn, type ReplyFacts, STORING, type TurnStorage } from './storage.js';
 
 /** A reply, from whatever client. */
 export interface MadeReply {
   text: string;
-  /** Its calls of tools, of which some wait for the app, and the results of the others. */
-  toolCalls?: readonly ToolCall[] | undefined;
-  results?: readonly ConversationMessage[] | undefined;
+  /** Its calls of tools, of which some wait for the app. */
+  calls?: readonly Called[] | undefined;
   stopped?: boolean | undefined;
   completion?: ChatCompletion | StreamedChatCompletion | undefined;
   facts?: ReplyFacts | undefined;
+  /** Of the requests of its steps. */
+  used?: readonly Used[] | undefined;
 }
+
+/** What a request used. */
+export type Used = Pick<ChatTurn, 'usage' | 'usageEstimated'>;
 
 /** The end of each turn: corrects the estimate, stores the reply and the state, and starts a compaction if one is due. */
 export class Endings {
@@ -34,10 +41,9 @@ export class Endings {
     reply: MadeReply,
     timeouts: TurnTimeouts,
   ): Promise<TurnEnd & { turn: ChatTurn }> {
-    const { turn, facts } = this.#measured(prompt, reply);
-    const { toolCalls, results } = reply;
+    const { turn, facts } = this.#measured(prompt, reply, stepsOf(begun.steps));
     const { messages, removed } = await timeouts.storing(STORING, async () => {
-      const kept = await this.storage.storeReply(begun, { ...turn, toolCalls, results }, facts, timeouts);
+      const kept = await this.storage.storeReply(begun, { ...turn, calls: reply.calls }, facts, timeouts);
       // What a reply replaced is removed from the service's summaries, too.
       if (kept.removed.length > 0) this.service?.exclude(kept.removed);
       await this.session.save(timeouts);
@@ -49,38 +55,51 @@ export class Endings {
   }
 
   /** The same, of a turn whose messages the app stores. */
-  measure(prompt: BuiltPrompt, reply: MadeReply): ChatTurn {
-    const { turn } = this.#measured(prompt, reply);
+  measure(prompt: BuiltPrompt, reply: MadeReply, steps: readonly ConversationMessage[]): ChatTurn {
+    const { turn } = this.#measured(prompt, reply, stepsOf(steps));
     const timeouts = this.session.timeouts({ signal: this.background.signal });
     const saved = this.session.save(timeouts).then(() => this.service?.compactor.compactIfDue());
     void this.background.behind(saved);
     return { ...turn, messages: [] };
   }
 
-  /** A turn with its tokens, and what the service says of its reply. */
-  #measured(
-    { report, chatMessages }: BuiltPrompt,
-    { text, toolCalls, results, stopped = false, completion, facts }: MadeReply,
-  ) {
-    const { model, choices, usage: reported = facts?.usage } = completion ?? {};
+  /** What the service says of a reply, and what its request used: an estimate, if it does not say that. */
+  factsOf(
+    { report }: BuiltPrompt,
+    { text, completion, facts }: Pick<MadeReply, 'text' | 'completion' | 'facts'>,
+  ): { facts: ReplyFacts; used: Used } {
+    const { model = facts?.model, choices, usage = facts?.usage } = completion ?? {};
     const { finish_reason = facts?.finish_reason } = choices?.[0] ?? {};
     const { total: prompt_tokens } = report.tokens;
     const completion_tokens = this.#tokensOf(text);
     const estimated = { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
-    if (reported !== undefined) this.session.counter.calibrate({ messages: chatMessages, ...reported });
-    const of = model ?? facts?.model;
-    const said = { ...(finish_reason && { finish_reason }), ...(of && { model: of }) };
+    return {
+      facts: { ...(finish_reason && { finish_reason }), ...(model && { model }), ...(usage && { usage }) },
+      used: { usage: usage ?? estimated, usageEstimated: usage === undefined },
+    };
+  }
+
+  /** A turn with its tokens, and what the service says of its reply. */
+  #measured(prompt: BuiltPrompt, reply: MadeReply, steps: readonly ChatStep[]) {
+    const { text, calls, stopped = false, completion, used = [] } = reply;
+    const last = this.factsOf(prompt, reply);
+    const { usage, ...said } = last.facts;
+    if (usage !== undefined && prompt.hasTools !== true)
+      this.session.counter.calibrate({ messages: prompt.chatMessages, ...usage });
+    const waiting = calls?.flatMap(({ call, result }) => (result === undefined ? call : []));
+    const all = [...used, last.used];
     const turn = {
       text,
-      ...(toolCalls && { toolCalls: waitingOf(toolCalls, results) }),
+      steps,
+      ...(waiting && { toolCalls: waiting }),
       stopped,
-      usage: reported ?? estimated,
-      usageEstimated: reported === undefined,
+      usage: all.map((one) => one.usage).reduce(sum),
+      usageEstimated: all.some((one) => one.usageEstimated),
       ...said,
       completion,
-      report,
+      report: prompt.report,
     };
-    return { turn, facts: { ...said, ...(reported && { usage: reported }) } };
+    return { turn, facts: last.facts };
   }
 
   /** An app's `countTokens` may return no number for a reply. The turn is stored all the same. */
@@ -94,8 +113,33 @@ export class Endings {
   }
 }
 
-/** The calls that have no result. */
-function waitingOf(calls: readonly ToolCall[], results: readonly ConversationMessage[] = []): ToolCall[] {
-  const ids = new Set(results.map(({ tool_call_id }) => tool_call_id));
-  return calls.filter(({ id }) => !ids.has(id));
+/** Messages of steps as an app reads them. */
+function stepsOf(messages: readonly ConversationMessage[]): ChatStep[] {
+  const steps: { text: string; calls: { call: ToolCall; result: string }[] }[] = [];
+  let calls: readonly ToolCall[] = [];
+  let byId = new Map<string, ToolCall>();
+  for (const message of messages) {
+    const text = textOf(message);
+    if (message.role === 'tool') {
+      const results = steps.at(-1)?.calls ?? [];
+      const next = calls[results.length]; // they are in the order of the calls, and two may have one id
+      const call = next?.id === message.tool_call_id ? next : byId.get(message.tool_call_id ?? '');
+      if (call !== undefined) results.push({ call, result: text });
+    } else {
+      steps.push({ text, calls: [] });
+      calls = message.tool_calls ?? [];
+      byId = new Map(calls.map((call) => [call.id, call]));
+    }
+  }
+  return steps;
+}
+
+/** The usage of two requests, with all its figures, also those of its details. */
+function sum<Figures extends object>(one: Figures, other: Figures): Figures {
+  const figures = Object.entries({ ...one, ...other }).map(([name, value]) => {
+    const before: unknown = one[name as keyof Figures];
+    if (typeof value === 'number' && typeof before === 'number') return [name, before + value];
+    return [name, isObject(value) && isObject(before) ? sum(before, value) : (other[name as keyof Figures] ?? before)];
+  });
+  return Object.fromEntries(figures) as Figures; // the cast is true: of the same fields
 }

@@ -1,7 +1,7 @@
 import { bodyOf, type Content } from '../content.js';
 import type { Seen } from '../context/session.js';
-import { inTurns, questionsOf } from '../in-turns.js';
-import { badInput, questionIn } from '../messages.js';
+import { inTurns, questionsOf, replyOf, wholeReplies } from '../in-turns.js';
+import { badInput, OpenCalls, questionIn } from '../messages.js';
 import type { ConversationMessage, StoredMessage } from '../model.js';
 import { type AppendPlace, ConversationConflictError } from '../store.js';
 
@@ -15,8 +15,11 @@ export type Place<Message extends ConversationMessage = StoredMessage> =
   | { kind: 'again'; input: readonly Message[] }
   /** The question and its reply replace the question with this id, and what follows it. */
   | { kind: 'edit'; input: readonly Message[] }
-  /** Results of calls that wait. They are added before they are sent, and the reply goes on. `turn`: the question and the reply so far. */
-  | { kind: 'results'; input: readonly Message[]; turn: Messages };
+  /**
+   * Results of calls that wait. They are added before they are sent, and the reply goes on. `turn`: the question and the reply so far.
+   * Without input, all are stored already: the request failed, or its reply was stopped, and is replaced.
+   */
+  | { kind: 'results'; input: readonly Message[]; turn: Messages; reply: string | undefined };
 
 /** The question that a turn answers. */
 export function questionOf(place: Place<ConversationMessage>): ConversationMessage | undefined {
@@ -46,7 +49,7 @@ export function placeOf<Message extends ConversationMessage>(
   messages: Messages,
 ): Place<Message> {
   const added = notStored(input, messages);
-  if (added.length > 0 && added.every(({ role }) => role === 'tool')) return placeOfResults(added, messages);
+  if (input.length > 0 && input.every(({ role }) => role === 'tool')) return placeOfResults(input, messages);
   const reply = added.find(({ role }) => role !== 'user');
   if (reply !== undefined)
     throw badInput(
@@ -59,30 +62,42 @@ export function placeOf<Message extends ConversationMessage>(
   return { kind: 'again', input: [question] };
 }
 
-/** The place of results of calls that wait in the last turn. A second result of a call is ignored. @throws {RequestValidationError} */
+/**
+ * The place of results of the last calls of the last turn. A second result of a call is ignored.
+ *
+ * @throws {RequestValidationError} when one is of another call, or a call has none
+ */
 function placeOfResults<Message extends ConversationMessage>(
   results: readonly Message[],
   messages: Messages,
 ): Place<Message> {
-  const turns = inTurns(messages);
+  const turns = inTurns(messages).filter((message) => message.excluded !== true && !isPartOfText(message));
   const turn = turns.slice(
     Math.max(
       0,
       turns.findLastIndex(({ role }) => role === 'user'),
     ),
   );
-  const waiting = new Set(turn.flatMap(({ tool_calls = [] }) => tool_calls.map(({ id }) => id)));
-  for (const { tool_call_id = '' } of turn) waiting.delete(tool_call_id);
-  const last = turn.findLast(({ tool_calls }) => tool_calls !== undefined);
-  const of = { replyTo: questionIn(turn)?.id, reply: last?.reply };
-  const input = results
-    .filter(({ tool_call_id = '' }) => waiting.delete(tool_call_id))
-    .map((message) => ({ ...message, ...of }));
-  if (input.length > 0) return { kind: 'results', input, turn };
-  throw badInput(
-    'input',
-    'is the result of a call that does not wait: only calls of the last turn do, until they have one',
-  );
+  const at = turn.findLastIndex(({ tool_calls = [] }) => tool_calls.length > 0);
+  const known = turn.slice(at + 1);
+  const ids = new Set(turn[at]?.tool_calls?.map(({ id }) => id));
+  if (known.some(({ role }) => role !== 'tool') || results.some(({ tool_call_id = '' }) => !ids.has(tool_call_id)))
+    throw badInput(
+      'input',
+      'is the result of a call that does not wait: only calls of the last turn do, until they have a reply',
+    );
+  const open = new OpenCalls(turn[at]);
+  for (const result of known) open.take(result);
+  const reply = turn[at]?.reply;
+  const of = { replyTo: questionIn(turn)?.id, ...(reply !== undefined && { reply }) };
+  const input = results.filter((result) => open.take(result)).map((message) => ({ ...message, ...of }));
+  if (open.size === 0) return { kind: 'results', input, turn, reply };
+  throw badInput('input', `must have the result of each call that waits: that of ${open.ids().join(', ')} is missing`);
+}
+
+/** What arrived of a text that was stopped. */
+function isPartOfText({ role, stopped }: ConversationMessage): boolean {
+  return role === 'assistant' && stopped === true;
 }
 
 /** The place of another reply to the last question, or of the first one. @throws {RequestValidationError} */
@@ -124,15 +139,17 @@ export interface Replaced {
   again: Messages;
 }
 
-/** `replyId`: the id of the new reply, of which steps may be stored. */
+/** `replyId`: what the messages of the new reply have in common. Steps of it may be stored. */
 export function replacedBy(place: Place<ConversationMessage>, { messages }: Seen, replyId: string): Replaced {
   const questions = questionsOf(messages);
   const id = questionOf(place)?.id;
-  const isReply = (at: number): boolean =>
-    questions[at] === id && messages[at]?.role !== 'user' && messages[at]?.reply !== replyId;
+  const isReplaced = (message: ConversationMessage | undefined, at: number): boolean => {
+    if (message === undefined || message.role === 'user' || questions[at] !== id) return false;
+    return place.kind === 'results' ? isPartOfText(message) : message.reply !== replyId;
+  };
   let end = messages.length;
   if (place.kind === 'edit') end = messages.findIndex((message) => message.id === id);
-  else if (place.kind === 'again') while (end > 0 && isReply(end - 1)) end -= 1;
+  else if (place.kind !== 'new') while (isReplaced(messages[end - 1], end - 1)) end -= 1;
   if (end === messages.length || end === -1) return { removed: [], again: [] };
   const removed = messages.slice(end);
   const kept = new Set(messages.slice(0, end).map((message) => message.id));
@@ -162,14 +179,21 @@ export function repliesBefore(
   });
 }
 
-/** Whether a question has a whole reply. */
+/** Whether a question has a whole reply, beside the one with this id. */
 export function hasWholeReply(place: Place<ConversationMessage>, messages: Messages, replyId: string): boolean {
   const id = questionOf(place)?.id;
   const questions = questionsOf(messages);
+  const whole = wholeReplies(messages);
   return messages.some(
-    ({ role, stopped, content, reply }, at) =>
-      role === 'assistant' && questions[at] === id && reply !== replyId && stopped !== true && content !== '',
+    (message, at) => questions[at] === id && message.reply !== replyId && whole.has(replyOf(message)),
   );
+}
+
+/** Whether another process has continued a reply with the same results. `known`: the messages of this turn. */
+export function isContinued(place: Place<ConversationMessage>, messages: Messages, known: Messages): boolean {
+  if (place.kind !== 'results' || place.reply === undefined) return false;
+  const ids = new Set([...place.turn, ...place.input, ...known].map(({ id }) => id));
+  return messages.some((message) => message.reply === place.reply && !isPartOfText(message) && !ids.has(message.id));
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { ChatCompletion, ChatMessage, ToolCall } from '../../index.js';
+import type { ChatCompletion, ToolCall } from '../../index.js';
 import { type Content, textOf } from '../content.js';
 import { badInput, findBadField } from '../messages.js';
 import type { BuiltPrompt, ChatTurn, ConversationMessage, PromptReport } from '../model.js';
@@ -22,13 +22,13 @@ export interface StepMessage {
 interface Continuation {
   store(reply: MadeReply): Promise<ChatTurn> | ChatTurn;
   /** Stores a step, and returns the prompt with all steps. */
-  keep(step: readonly ConversationMessage[]): Promise<ChatMessage[]>;
+  keep(step: readonly ConversationMessage[]): Promise<BuiltPrompt>;
 }
 
 /** A turn whose question is stored, and whose reply another client generates. */
 export class PreparedTurn {
   /** The prompt, with the instructions as a system message, and the steps so far: for `gateway.chat.completions.create`. */
-  prompt: ChatMessage[];
+  prompt: BuiltPrompt['chatMessages'];
   /** The instructions. Not among `messages`, because some clients take them separately. */
   readonly instructions: string | undefined;
   /** The context, the newest messages, the recalled ones and the input. Contains no system message. */
@@ -39,7 +39,7 @@ export class PreparedTurn {
   readonly recalled: BuiltPrompt['recalled'];
   /** Index of the first of the newest messages that are sent as they are. */
   readonly start: number;
-  readonly report: PromptReport;
+  report: PromptReport;
   #finished: { reply: string; turn: Promise<ChatTurn> | undefined } | undefined;
   #steps: Promise<void> = Promise.resolve();
   readonly #continuation: Continuation;
@@ -86,7 +86,9 @@ export class PreparedTurn {
     this.#steps = this.#steps
       .catch(() => {}) // its caller was told
       .then(async () => {
-        this.prompt = await this.#continuation.keep(step);
+        const { chatMessages, report } = await this.#continuation.keep(step);
+        this.prompt = chatMessages;
+        this.report = report;
       });
     return this.#steps;
   }
@@ -106,7 +108,7 @@ export class PreparedTurn {
    */
   async finish(reply: FinishedReply): Promise<ChatTurn> {
     const made = madeOf(reply);
-    const key = JSON.stringify([made.text, made.toolCalls, made.stopped ?? false]);
+    const key = JSON.stringify([made.text, made.calls, made.stopped ?? false]);
     await this.#steps.catch(() => {}); // each has told its caller
     if (this.#finished !== undefined && this.#finished.reply !== key)
       throw badInput('reply', 'must be the one that the turn was finished with');
@@ -132,7 +134,7 @@ function madeOf(reply: FinishedReply): MadeReply {
   const facts = { finish_reason, model, usage };
   const message = { role: 'assistant', content: content ?? '', tool_calls, stopped, ...(!isCompletion && facts) };
   const checked = checkedMessage(message, ['reply']);
-  const made = { text: textOf(checked), toolCalls: checked.tool_calls };
+  const made = { text: textOf(checked), calls: checked.tool_calls?.map((call) => ({ call, result: undefined })) };
   return isCompletion ? { ...made, completion: reply as ChatCompletion } : { ...made, stopped, facts };
 }
 

@@ -9,11 +9,12 @@ import { inTurns } from '../in-turns.js';
 import { badInput, isSent, sentMessages } from '../messages.js';
 import type { BuiltPrompt, ConversationMessage } from '../model.js';
 import type { BuildOptions, CheckedOptions } from '../options.js';
-import { PromptLayout, withoutOldResults } from '../prompt/fit.js';
+import { PromptLayout } from '../prompt/fit.js';
 import { messageTokens } from '../prompt/tokens.js';
 import { MAX_HITS, queryOf, Searcher } from '../search/search.js';
 import type { TurnTimeouts } from '../turn-timeouts.js';
 import { historyOf, type Place } from './place.js';
+import type { BegunTurn } from './storage.js';
 
 interface PromptParams {
   input: readonly ConversationMessage[];
@@ -61,7 +62,11 @@ export class Prompts {
 
   async build(
     { input, messages, all, most = Number.POSITIVE_INFINITY }: PromptParams,
-    { max_tokens = this.options.replyTokens, instructions = this.options.instructions }: BuildOptions,
+    {
+      max_tokens = this.options.replyTokens,
+      instructions = this.options.instructions,
+      tools = this.options.tools ?? [],
+    }: BuildOptions,
     timeouts: TurnTimeouts,
   ): Promise<BuiltPrompt> {
     const { contextWindow, budget } = this.options;
@@ -80,6 +85,7 @@ export class Prompts {
       older: all.older,
       input,
       instructions,
+      tools,
       budget: room,
       limit: Math.min(contextWindow - max_tokens, most),
       count: this.session.counter.count,
@@ -97,19 +103,26 @@ export class Prompts {
     await pause();
     const { estimated } = this.session.counter;
     const compactionExhausted = snapshot !== undefined && this.service?.compactor.isExhausted(snapshot) === true;
-    return { ...prompt, report: { ...report, estimated, stale, compactionExhausted } };
+    const hasTools = tools.length > 0;
+    return { ...prompt, hasTools, report: { ...report, estimated, stale, compactionExhausted } };
   }
 
-  /** A prompt with the steps of its reply. If it becomes too long, the oldest results of tools are left out. */
-  continued(
-    { chatMessages }: BuiltPrompt,
-    steps: readonly ConversationMessage[],
-    max_tokens = this.options.replyTokens,
-  ): ChatMessage[] {
-    const { count } = this.session.counter;
-    const room = this.options.contextWindow - max_tokens - messageTokens(chatMessages, count);
+  /** A prompt with one more step of its reply. If it becomes too long, `again` builds one around all steps. */
+  async continued(
+    prompt: BuiltPrompt,
+    step: readonly ConversationMessage[],
+    max_tokens: number = this.options.replyTokens,
+    again: () => Promise<BuiltPrompt>,
+  ): Promise<BuiltPrompt> {
+    const { report, chatMessages } = prompt;
+    const sent = sentMessages(step);
+    const more = Math.ceil(messageTokens(sent, this.session.counter.count));
+    const { input, total, ...others } = report.tokens;
+    if (total + more > this.options.contextWindow - max_tokens) return again();
+    const tokens = { ...others, input: input + more, total: total + more };
     // The cast is true: other roles were rejected.
-    return [...chatMessages, ...(withoutOldResults(sentMessages(steps), room, count) as ChatMessage[])];
+    const messages = [...chatMessages, ...(sent as ChatMessage[])];
+    return { ...prompt, chatMessages: messages, report: { ...report, tokens } };
   }
 
   /** Counts no more messages than it must, because there may be very many. */
@@ -133,12 +146,13 @@ export class Prompts {
 }
 
 /** What the prompt of a turn is built from. */
-export function paramsOf(
-  place: Place<ConversationMessage>,
-  all: PromptParams['all'],
-): Pick<PromptParams, 'input' | 'messages' | 'all'> {
-  const input = place.kind === 'results' ? [...place.turn, ...place.input] : place.input;
-  return { input, messages: historyOf(place, all), all };
+export function paramsOf({
+  place,
+  seen,
+  steps,
+}: Pick<BegunTurn, 'seen' | 'steps'> & { place: Place<ConversationMessage> }): PromptParams {
+  const input = [...(place.kind === 'results' ? place.turn : []), ...place.input, ...steps];
+  return { input, messages: historyOf(place, seen), all: seen };
 }
 
 /** @throws {RequestValidationError} that names the message and its field */

@@ -1,13 +1,15 @@
 import type { Runtime } from '../../base/runtime.js';
-import { APIAbortError, type ToolCall } from '../../index.js';
+import { APIAbortError } from '../../index.js';
 import { bodyOf } from '../content.js';
 import { type Seen, type Session, stored } from '../context/session.js';
+import { wholeReplies } from '../in-turns.js';
 import { cleaned } from '../messages.js';
 import type { ChatTurn, ConversationMessage, PromptReport, StoredMessage } from '../model.js';
 import { storedSources } from '../prompt/recall.js';
 import { type AppendPlace, ConversationConflictError, ConversationStoreError } from '../store.js';
 import type { TurnTimeouts } from '../turn-timeouts.js';
-import { hasWholeReply, notStored, type Place, questionOf, replacedBy, repliesBefore } from './place.js';
+import type { Called } from './calls.js';
+import { hasWholeReply, isContinued, notStored, type Place, questionOf, replacedBy, repliesBefore } from './place.js';
 
 /** A turn that has begun: its place, and the messages that it saw. Others may be loaded until it ends. */
 export interface BegunTurn {
@@ -20,14 +22,15 @@ export interface BegunTurn {
   question: readonly StoredMessage[];
   /** The steps of the reply: calls of tools, and their results. */
   steps: readonly StoredMessage[];
+  /** Those of them that are stored. */
+  kept: readonly StoredMessage[];
 }
 
 /** A reply that is to be stored. */
 export interface GivenReply {
   text: string;
-  /** Its calls of tools, of which some wait for the app, and the results of the others. */
-  toolCalls?: readonly ToolCall[] | undefined;
-  results?: readonly ConversationMessage[] | undefined;
+  /** Its calls of tools, of which some wait for the app. */
+  calls?: readonly Called[] | undefined;
   stopped?: boolean | undefined;
   report?: PromptReport | undefined;
 }
@@ -42,6 +45,9 @@ export interface KeptReply {
   /** The ids of messages that are no longer stored. */
   removed: string[];
 }
+
+/** What became of messages of a reply, and what is stored then. */
+type Added = KeptReply & Pick<BegunTurn, 'kept' | 'seen'>;
 
 /** How often a turn begins again, because the conversation was edited. */
 export const BEGINNINGS = 3;
@@ -59,15 +65,9 @@ export class TurnStorage {
 
   /** A turn with what is stored now, when ids and times are given to its input. */
   begin(place: Place<ConversationMessage>, seen: Seen, replyId: string): BegunTurn {
-    const reply = (place.kind === 'results' && place.input[0]?.reply) || replyId;
-    return {
-      place: { ...place, input: stored(this.runtime, place.input) },
-      seen,
-      replyId,
-      reply,
-      question: [],
-      steps: [],
-    };
+    const reply = (place.kind === 'results' && place.reply) || replyId;
+    const input = stored(this.runtime, place.input);
+    return { place: { ...place, input }, seen, replyId, reply, question: [], steps: [], kept: [] };
   }
 
   /**
@@ -83,7 +83,10 @@ export class TurnStorage {
       return begun;
     }
     const { input } = place;
-    if ((await this.#append(input, { edits: seen.edits, newest }, timeouts)) < input.length)
+    if (input.length === 0) return begun;
+    // The results of one call may come from two processes at once.
+    const shown = newest === undefined && place.kind === 'results' ? newestIn(seen) : newest;
+    if ((await this.#append(input, { edits: seen.edits, newest: shown }, timeouts)) < input.length)
       throw new ConversationConflictError('The question is being asked elsewhere. Load the messages again.');
     this.session.newest = { ...seen, messages: [...seen.messages, ...input] };
     const stored = place.kind === 'results' ? place : { kind: 'again' as const, input };
@@ -92,20 +95,18 @@ export class TurnStorage {
 
   /** Stores a reply, in place of what it replaces. @throws {ConversationStoreError} that has the turn */
   async storeReply(begun: BegunTurn, reply: GivenReply, facts: ReplyFacts, timeouts: TurnTimeouts): Promise<KeptReply> {
-    const { place, steps } = begun;
-    const message = this.#messageOf(begun, reply, facts);
-    const isNothing = reply.stopped && isEmpty(message);
-    if (isNothing && steps.length === 0) return { messages: begun.question, removed: [] };
-    const results = stored(this.runtime, reply.results ?? []).map((one) => ({
-      ...one,
-      ...{ replyTo: message.replyTo, reply: begun.reply },
-    }));
-    const messages = isNothing ? steps : [...steps, message, ...results];
+    const { place, steps, kept, question, seen } = begun;
+    const end = this.#endOf(begun, reply, facts);
+    const isNothing = reply.stopped === true && end.every(isEmpty);
+    const messages = isNothing ? steps : [...steps, ...end];
     if (!this.session.isStored) return { messages: [...place.input, ...messages], removed: [] };
-    const added = this.#isHeld(begun) ? messages : messages.slice(steps.length);
-    if (added.length === 0) return { messages: [...begun.question, ...steps], removed: [] };
+    if (messages.length === kept.length) return { messages: [...question, ...messages], removed: [] };
     try {
-      return await (place.kind === 'edit' ? this.#edit(begun, added, timeouts) : this.#add(begun, added, timeouts));
+      if (place.kind === 'edit') return await this.#edit(begun, messages, timeouts);
+      const isWhole = wholeReplies(messages).size > 0;
+      // Another process may have stored a whole one since.
+      const now = isWhole ? seen : await this.session.loadNewest(timeouts, idsOf(place.input)).catch(() => seen);
+      return await this.#add(begun, messages, now, timeouts);
     } catch (error) {
       // With the question, also if it was stored before: it may be gone.
       if (ConversationStoreError.is(error) && isTurn(reply))
@@ -114,17 +115,16 @@ export class TurnStorage {
     }
   }
 
-  /**
-   * Keeps a step of a reply: the calls of tools, and their results. It is stored at once, unless the reply will replace others: then it is
-   * stored with its end.
-   */
-  async storeStep(begun: BegunTurn, given: readonly ConversationMessage[], timeouts: TurnTimeouts): Promise<BegunTurn> {
-    const { place, seen, steps, reply } = begun;
-    const replyTo = questionOf(place)?.id;
-    const step = stored(this.runtime, cleaned(given.map((message) => ({ ...message, replyTo, reply }))));
-    const isHeld = this.#isHeld(begun);
-    if (this.session.isStored && !isHeld) await this.#add({ ...begun, steps: [] }, step, timeouts);
-    return { ...begun, steps: [...steps, ...step], seen: isHeld ? seen : this.session.newest };
+  /** A turn with one more step: a message that calls tools, and the results of its calls. */
+  withStep(begun: BegunTurn, step: readonly ConversationMessage[]): BegunTurn {
+    return { ...begun, steps: [...begun.steps, ...this.#ofReply(begun, step)] };
+  }
+
+  /** Stores the steps of a reply at once, unless the reply will replace others: then they are stored with its end. */
+  async storeSteps(begun: BegunTurn, timeouts: TurnTimeouts): Promise<BegunTurn> {
+    if (!this.session.isStored || this.#isHeld(begun)) return begun;
+    const { kept, seen } = await this.#add(begun, begun.steps, begun.seen, timeouts);
+    return { ...begun, kept, seen };
   }
 
   /** Adds messages outside a turn, such as a greeting. @throws {ConversationConflictError} */
@@ -147,17 +147,18 @@ export class TurnStorage {
     }
   }
 
-  #messageOf(
-    { place, replyId, reply: all, steps }: BegunTurn,
-    { text, toolCalls, stopped, report }: GivenReply,
-    facts: ReplyFacts,
-  ): StoredMessage {
-    const isOfTools = steps.length > 0 || toolCalls !== undefined || place.kind === 'results';
-    const ofTools = { ...(toolCalls && { tool_calls: toolCalls }), ...(isOfTools && { reply: all }) };
-    const more = { ...ofTools, ...facts, ...(stopped && { stopped: true }), ...(report && storedSources(report)) };
-    const reply = { id: replyId, role: 'assistant', content: text, replyTo: questionOf(place)?.id, ...more };
-    const [message] = stored(this.runtime, [cleaned(reply)]);
-    return message as StoredMessage; // the cast is true: one was given
+  /** The last message of a reply, and the results of its calls that do not wait. */
+  #endOf(begun: BegunTurn, { text, calls, stopped, report }: GivenReply, facts: ReplyFacts): StoredMessage[] {
+    const more = { ...facts, ...(stopped && { stopped: true }), ...(report && storedSources(report)) };
+    const message = { id: begun.replyId, role: 'assistant', content: text, ...more };
+    return this.#ofReply(begun, calls === undefined ? [message] : stepOf(message, calls));
+  }
+
+  /** Messages as they are stored. Those of a reply without tools need nothing in common. */
+  #ofReply({ place, reply, steps }: BegunTurn, given: readonly ConversationMessage[]): StoredMessage[] {
+    const isOfTools = place.kind === 'results' || steps.length > 0 || given.some(({ tool_calls }) => tool_calls);
+    const all = { replyTo: questionOf(place)?.id, ...(isOfTools && { reply }) };
+    return stored(this.runtime, cleaned(given.map((message) => ({ ...message, ...all }))));
   }
 
   /** Whether a reply replaces others when it has ended, so that its steps are stored with it. */
@@ -177,33 +178,35 @@ export class TurnStorage {
     return { messages: [...place.input, ...reply], removed: this.#replaced(seen, removed, added) };
   }
 
-  /** Adds a reply, in place of the ones before, if these are still the newest messages. */
-  async #add(begun: BegunTurn, reply: readonly StoredMessage[], timeouts: TurnTimeouts): Promise<KeptReply> {
-    const { place, question, replyId, steps } = begun;
-    const last = reply.at(-1);
-    const isPart = last?.id === replyId && (last.stopped === true || isEmpty(last));
-    const ids = idsOf(place.input);
-    let { seen } = begun;
+  /**
+   * Adds the messages of a reply that are not stored yet, in place of the replies before, if these are still the newest messages. A part of
+   * one takes no whole one's place. `given`: what was read last.
+   */
+  async #add(begun: BegunTurn, all: readonly StoredMessage[], given: Seen, timeouts: TurnTimeouts): Promise<Added> {
+    const { place, question } = begun;
+    const isWhole = wholeReplies(all).size > 0;
+    let { seen, kept } = begun;
+    let now = given;
     let { removed, at } = replacedBy(place, seen, begun.reply);
     for (let beginnings = BEGINNINGS; ; beginnings -= 1) {
-      // Another process may have stored a whole one since.
-      const now = isPart ? await this.session.loadNewest(timeouts, ids).catch(() => seen) : seen;
-      if (isPart && hasWholeReply(place, now.messages, begun.reply)) return { messages: place.input, removed: [] };
+      if (!isWhole && hasWholeReply(place, now.messages, begun.reply))
+        return { messages: place.input, removed: [], kept, seen };
       try {
-        await this.#append(reply, { edits: seen.edits, ...at }, timeouts);
-        const kept = {
-          messages: [...new Set([...question, ...steps, ...reply])],
-          removed: this.#replaced(seen, removed, reply),
-        };
+        const alone = place.kind === 'results' ? { newest: newestIn(seen) } : undefined; // another may go on with them
+        const missing = all.filter((message) => !kept.includes(message));
+        await this.#append(missing, { edits: seen.edits, ...alone, ...at }, timeouts);
+        const gone = this.#replaced(seen, removed, missing);
         // One that is no longer the reply, and that stays where it is, is found by no search either.
-        for (const old of isPart ? [] : repliesBefore(place, seen, removed, begun.reply))
+        for (const old of isWhole ? repliesBefore(place, seen, removed, begun.reply) : [])
           await this.session.setExcluded(old, 1, timeouts).catch(this.session.onError);
-        return kept;
+        return { messages: [...question, ...all], removed: gone, kept: all, seen: this.session.newest };
       } catch (error) {
         if (!ConversationConflictError.is(error) || beginnings === 0) throw error;
-        seen = await this.#reload(place.input, error, timeouts);
-        if (!hasAll(place.input, seen)) throw error;
-        [removed, at] = [[], undefined];
+        now = await this.#reload(place.input, error, timeouts);
+        if (!hasAll(place.input, now) || isContinued(place, now.messages, all)) throw error;
+        // Steps that were stored may be gone.
+        const there = new Set(now.messages.map(keyOf));
+        [seen, removed, at, kept] = [now, [], undefined, all.filter((message) => there.has(keyOf(message)))];
       }
     }
   }
@@ -264,6 +267,19 @@ function checkReplies(messages: readonly StoredMessage[], stored: readonly Conve
   throw new ConversationConflictError(
     `The question that the reply ${alone.id} names is not stored: it was edited, or deleted. Load the messages again.`,
   );
+}
+
+/** A message that calls tools, and the results of those calls that do not wait. */
+export function stepOf(message: ConversationMessage, calls: readonly Called[]): ConversationMessage[] {
+  const results = calls.flatMap(({ call: { id }, result }) =>
+    result === undefined ? [] : { role: 'tool', content: result, tool_call_id: id },
+  );
+  return [{ ...message, tool_calls: calls.map(({ call }) => call) }, ...results];
+}
+
+/** The id of the newest message. */
+function newestIn({ messages }: Seen): string | null {
+  return messages.at(-1)?.id ?? null;
 }
 
 /** Whether a reply says nothing, and calls nothing. */
