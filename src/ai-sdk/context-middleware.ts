@@ -10,7 +10,7 @@ interface Params {
   prompt: PromptMessage[];
   maxOutputTokens?: number | undefined;
   abortSignal?: AbortSignal | undefined;
-  tools?: readonly unknown[] | undefined;
+  tools?: readonly { name: string }[] | undefined;
 }
 
 /** Middleware for `wrapLanguageModel` of `ai` 5, 6 and 7. */
@@ -59,6 +59,7 @@ export function contextMiddleware(conversation: Pick<Conversation, 'prepare'>): 
 
     async transformParams({ params }) {
       const { prompt: given, abortSignal: signal, maxOutputTokens: max_tokens } = params;
+      const tools = params.tools?.map((described) => ({ type: 'function' as const, function: described })); // counted
       const system = given.filter(({ role }) => role === 'system');
       const messages = given.filter(({ role }) => role !== 'system');
       const last = messages.findLastIndex(({ role }) => role === 'user');
@@ -69,7 +70,7 @@ export function contextMiddleware(conversation: Pick<Conversation, 'prepare'>): 
       let input = messages.slice(last);
       const prepare = async (): Promise<PreparedTurn> => {
         try {
-          return await conversation.prepare(input.map(asMessage), { history, instructions, signal, max_tokens });
+          return await conversation.prepare(input.map(asMessage), { history, instructions, signal, max_tokens, tools });
         } catch (error) {
           // By its name: the class would bring the code of conversations to a page that has only the provider.
           const isTooLong = Object(error).name === 'ContextBudgetError';

@@ -1,7 +1,8 @@
 import { shownSources } from '../base/shown-sources.js';
+import { shownTurn } from '../base/shown-turn.js';
 import { streamOf } from '../base/stream-of.js';
-import type { FoundMessage, PageTurn, ReplyStream } from '../conversation/index.js';
-import { APIAbortError, toErrorData } from '../index.js';
+import type { FoundMessage, PageTurn, ReplyPart, ReplyStream } from '../conversation/index.js';
+import { APIAbortError, type ToolCall, toErrorData } from '../index.js';
 
 /** A chunk of a message for `useChat`. The same in `ai` 5, 6 and 7. */
 export type UIMessageChunk =
@@ -10,6 +11,10 @@ export type UIMessageChunk =
   | { type: 'text-start'; id: string }
   | { type: 'text-delta'; id: string; delta: string }
   | { type: 'text-end'; id: string }
+  | { type: 'tool-input-available'; toolCallId: string; toolName: string; input: unknown; dynamic: true }
+  | { type: 'tool-output-available'; toolCallId: string; output: unknown; dynamic: true }
+  | { type: 'finish-step' }
+  | { type: 'start-step' }
   | { type: 'error'; errorText: string }
   | { type: 'abort' }
   | { type: 'finish'; messageMetadata?: TurnMetadata };
@@ -21,55 +26,124 @@ export type TurnMetadata = Omit<PageTurn, 'text'>;
 export interface UIMessageStreamOptions {
   /** Returns the text of an error for the page. @default toErrorData(error).message */
   onError?: ((error: unknown) => string) | undefined;
+  /**
+   * Whether the page gets the arguments and results of tools that have run. Without it, their `input` is `{}`, and their `output` `null`.
+   * @default false
+   */
+  showResults?: boolean | undefined;
 }
-
-/** The id of the message's only text. */
-const TEXT = { id: '0' };
 
 /**
  * Streams a reply to `useChat`: `createUIMessageStreamResponse({ stream: toUIMessageStream(conversation.stream(input)) })`.
- * The message has the reply's id. The best ten messages that were recalled are a data part, `data-recalled`. The metadata of
- * the message is the turn: messages with ids, usage, model, finish reason, report. If the page is closed, the reply is stopped, and its text so far is stored; with
- * the option `background`, it continues.
+ * The message has the reply's id. The best ten messages that were recalled are a data part, `data-recalled`, and each call of a tool a
+ * part `dynamic-tool`; one that waits for the app has its arguments as `input`. The metadata of the message is the turn: messages with
+ * ids, usage, model, finish reason, report. If the page is closed, the reply is stopped, and its text so far is stored; with the option
+ * `background`, it continues.
  */
 export function toUIMessageStream(
   reply: ReplyStream,
-  { onError = (error) => toErrorData(error).message }: UIMessageStreamOptions = {},
+  { onError = (error) => toErrorData(error).message, showResults = false }: UIMessageStreamOptions = {},
 ): ReadableStream<UIMessageChunk> {
-  const texts = reply[Symbol.asyncIterator]();
-  return streamOf(chunksOf(reply, texts, onError), () => texts.return?.());
+  const parts = reply.parts()[Symbol.asyncIterator]();
+  return streamOf(chunksOf(reply, parts, onError, showResults), () => parts.return?.());
 }
 
 async function* chunksOf(
   reply: ReplyStream,
-  texts: AsyncIterator<string>,
+  parts: AsyncIterator<ReplyPart>,
   onError: (error: unknown) => string,
+  showResults: boolean,
 ): AsyncGenerator<UIMessageChunk, undefined> {
-  let hasText = false;
+  const message = new MessageParts(showResults);
+  let hasBegun = false;
   let failure: { error: unknown } | undefined;
   try {
-    for (let step = await texts.next(); !step.done; step = await texts.next()) {
-      if (!hasText) {
+    for (let step = await parts.next(); !step.done; step = await parts.next()) {
+      if (!hasBegun) {
         yield { type: 'start', messageId: reply.id }; // not before: with an id, the page shows a message
         const recalled = shownSources(reply.report?.recalled ?? []);
         if (recalled.length > 0) yield { type: 'data-recalled', data: recalled };
-        yield { type: 'text-start', ...TEXT };
       }
-      hasText = true;
-      yield { type: 'text-delta', ...TEXT, delta: step.value };
+      hasBegun = true;
+      yield* message.chunksOf(step.value);
     }
   } catch (error) {
     failure = { error };
   }
-  if (hasText) yield { type: 'text-end', ...TEXT };
   const turn = await reply.final().catch((error: unknown) => {
     failure ??= { error };
   });
-  if (!hasText && failure !== undefined) yield { type: 'start' };
+  yield* message.end(turn?.toolCalls);
+  if (!hasBegun && failure !== undefined) yield { type: 'start' };
   if (APIAbortError.is(failure?.error)) yield { type: 'abort' };
   else if (failure !== undefined) yield { type: 'error', errorText: onError(failure.error) };
   if (turn === undefined) return;
-  const { completion: _, text: __, report, ...rest } = turn;
-  const { recalled: ___, ...shown } = report;
-  yield { type: 'finish', messageMetadata: { ...rest, report: shown } };
+  const { text: _, ...metadata } = shownTurn(turn, showResults);
+  yield { type: 'finish', messageMetadata: metadata };
+}
+
+/** The parts of a message: its texts, of which each ends before a call, and its calls. What follows results is another step. */
+class MessageParts {
+  #texts = 0;
+  #isInText = false;
+  #isNextStep = false;
+
+  constructor(private readonly showResults: boolean) {}
+
+  *chunksOf(part: ReplyPart): Generator<UIMessageChunk> {
+    if (part.type === 'text') return yield* this.#text(part.text);
+    yield* this.#endText();
+    const { id: toolCallId } = part.call;
+    if (part.type === 'call') {
+      yield* this.#begin();
+      yield inputOf(part.call, this.showResults);
+    } else {
+      const output = this.showResults ? parsed(part.result) : null;
+      yield { type: 'tool-output-available', toolCallId, output, dynamic: true };
+      this.#isNextStep = true;
+    }
+  }
+
+  /** With the arguments of the calls that wait for the app. */
+  *end(waiting: readonly ToolCall[] = []): Generator<UIMessageChunk> {
+    yield* this.#endText();
+    for (const call of waiting) yield inputOf(call, true);
+  }
+
+  *#text(text: string): Generator<UIMessageChunk> {
+    const delta = this.#isNextStep ? text.trimStart() : text; // without the line between two steps
+    if (delta === '') return;
+    yield* this.#begin();
+    if (!this.#isInText) yield { type: 'text-start', id: String(this.#texts) };
+    this.#isInText = true;
+    yield { type: 'text-delta', id: String(this.#texts), delta };
+  }
+
+  *#endText(): Generator<UIMessageChunk> {
+    if (!this.#isInText) return;
+    yield { type: 'text-end', id: String(this.#texts) };
+    this.#isInText = false;
+    this.#texts += 1;
+  }
+
+  *#begin(): Generator<UIMessageChunk> {
+    if (!this.#isNextStep) return;
+    this.#isNextStep = false;
+    yield { type: 'finish-step' };
+    yield { type: 'start-step' };
+  }
+}
+
+function inputOf({ id, function: called }: ToolCall, isShown: boolean): UIMessageChunk {
+  const input = isShown ? parsed(called.arguments || '{}') : {};
+  return { type: 'tool-input-available', toolCallId: id, toolName: called.name, input, dynamic: true };
+}
+
+/** Arguments and results are mostly JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }

@@ -257,8 +257,8 @@ export interface ChatTurn {
   report: PromptReport;
 }
 
-/** A turn as a page gets it. Its `messages` name what was recalled. */
-export interface PageTurn extends Omit<ChatTurn, 'completion' | 'report'> {
+/** A turn as a page gets it. Its `messages` name what was recalled, and have no calls, and results only if the app shows them. */
+export interface PageTurn extends Omit<ChatTurn, 'completion' | 'steps' | 'report'> {
   report: Omit<PromptReport, 'recalled'>;
 }
 

@@ -18,6 +18,8 @@ export interface ToolDefinition<Args> {
   description?: string | undefined;
   /** The arguments: a [Standard Schema](https://standardschema.dev) that has a JSON Schema, such as one of zod, or a JSON Schema. */
   parameters?: StandardSchema<Args> | object | undefined;
+  /** The same as `parameters`, which the AI SDK and MCP call so. */
+  inputSchema?: StandardSchema<Args> | object | undefined;
   /** Checks and types the arguments, beside a JSON Schema as `parameters`. */
   schema?: StandardSchema<Args> | undefined;
   /** Whether the model must write arguments that match exactly. Not every service knows it. */
@@ -31,8 +33,16 @@ export interface ToolDefinition<Args> {
 
 /** A function that a model may call. Its JSON is a `FunctionTool`. */
 export interface Tool extends FunctionTool {
-  /** @internal Runs a call, and returns the text of its result. Never rejects. */
-  readonly run?: ((call: ToolCall, signal: AbortSignal) => Promise<string>) | undefined;
+  /** @internal Runs a call. Never rejects. */
+  readonly run?: ((call: ToolCall, signal: AbortSignal) => Promise<ToolResult>) | undefined;
+}
+
+/** What became of a call. */
+interface ToolResult {
+  /** What the model reads. */
+  text: string;
+  /** Why it failed. */
+  error?: unknown;
 }
 
 type WithJsonSchema = { '~standard': { jsonSchema?: { input(options: { target: string }): object } } };
@@ -55,16 +65,17 @@ type WithJsonSchema = { '~standard': { jsonSchema?: { input(options: { target: s
  * ```
  */
 export function tool<Args = Record<string, unknown>>(
-  definition: ToolDefinition<Args> & { parameters: StandardSchema<Args> },
+  definition: ToolDefinition<Args> & ({ parameters: StandardSchema<Args> } | { inputSchema: StandardSchema<Args> }),
 ): Tool;
 export function tool<Args = Record<string, unknown>>(definition: ToolDefinition<Args>): Tool;
 export function tool<Args>(definition: ToolDefinition<Args>): Tool {
-  const { name, description, parameters, strict, execute } = Object(definition) as ToolDefinition<Args>;
+  const given = Object(definition) as ToolDefinition<Args>;
+  const { name, description, inputSchema, parameters = inputSchema, strict, execute } = given;
   if (typeof name !== 'string' || !/^[\w-]{1,64}$/.test(name))
     throw new ConfigurationError('tool takes a name of 1 to 64 letters, digits, _ and -.');
   if (execute !== undefined && typeof execute !== 'function')
     throw new ConfigurationError(`The execute of the tool ${name} must be a function.`);
-  const schema = definition.schema ?? (isStandard(parameters) ? parameters : undefined);
+  const schema = given.schema ?? (isStandard(parameters) ? parameters : undefined);
   const json = jsonSchemaOf(name, parameters);
   const described = {
     name,
@@ -102,19 +113,19 @@ async function resultOf<Args>(
   signal: AbortSignal,
   execute: (args: Args, context: ToolContext) => unknown,
   schema: StandardSchema<Args> | undefined,
-): Promise<string> {
+): Promise<ToolResult> {
   try {
     const args: unknown = JSON.parse(text.trim() || '{}');
     const checked = await schema?.['~standard'].validate(args);
-    if (checked?.issues) return `Error: the arguments do not match: ${checked.issues.map(issueOf).join('; ')}`;
+    if (checked?.issues) throw new TypeError(`the arguments do not match: ${checked.issues.map(issueOf).join('; ')}`);
     const result = await execute((checked === undefined ? args : await checked.value) as Args, {
       signal,
       toolCallId: id,
     });
-    return textOf(result) ?? 'Done.';
+    return { text: textOf(result) ?? 'Done.' };
   } catch (error) {
     const { message = error } = Object(error) as { message?: unknown };
-    return `Error: ${textOf(message) ?? String(message)}`;
+    return { text: `Error: ${textOf(message) ?? String(message)}`, error };
   }
 }
 

@@ -1,1 +1,2 @@
 export { type Observable, type ObserveOptions, observe } from './observe.js';
+export { observeTools } from './observe-tools.js';

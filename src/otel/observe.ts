@@ -16,7 +16,8 @@ export interface ObserveOptions {
   meterProvider?: api.MeterProvider | undefined;
 }
 
-const SCOPE = 'context-gateway';
+/** The name of the tracer and the meter. */
+export const SCOPE = 'context-gateway';
 
 /**
  * Records a span and metrics for every later call of this client, and of the clients that share its connections. Sends

@@ -170,7 +170,7 @@ describe('the middleware with a model of another provider', () => {
   test.each([
     ['text', params, reported, sent],
     ['text, as ai 5 reports usage', params, { inputTokens: 7 }, sent],
-    ['tools, which take tokens too', { ...params, tools: [{}] }, reported, undefined],
+    ['tools, which take tokens too', { ...params, tools: [{ name: 'look' }] }, reported, undefined],
     ['a file', { prompt: [{ role: 'user', content: [{ type: 'file' }] }] }, reported, undefined],
     ['no reported usage', params, { inputTokens: { total: undefined } }, undefined],
   ])('measures the prompt of a call with %s', async (_, given, usage, expected) => {

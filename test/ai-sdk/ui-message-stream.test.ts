@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { type GatewayClient, toErrorData } from 'context-gateway';
+import { type GatewayClient, toErrorData, tool } from 'context-gateway';
 import { searchTool, toUIMessageStream } from 'context-gateway/ai-sdk';
 import { createConversation, memoryStore } from 'context-gateway/conversation';
 import { describe, expect, test } from 'vitest';
@@ -62,6 +62,46 @@ describe.each(majors)('$name', ({ ai }) => {
       },
     });
     expect((await store.load('talk'))?.messages).toHaveLength(history.length + 2);
+  });
+
+  const tide = tool({ name: 'tide', execute: ({ harbour }) => ({ harbour, high: '12:00' }) });
+  const ask = tool({ name: 'ask' });
+  const calling = (name: string, id: string) => ({
+    id,
+    function: { name, arguments: { harbour: 'Bergen' } },
+  });
+
+  test.each([true, false])(
+    'calls and their results are parts of the message (results shown: %s)',
+    async (showResults) => {
+      service.emulator.chat.on('When', 'At noon.');
+      service.emulator.chat.on('When', { content: 'I look.', tool_calls: [calling('tide', 'a')] });
+      const { conversation } = conversationOf(service.gateway(), { tools: [tide] });
+
+      const { message, errors } = await shown(toUIMessageStream(conversation.stream('When?'), { showResults }));
+
+      expect(errors).toEqual([]);
+      const input = showResults ? { harbour: 'Bergen' } : {};
+      const output = showResults ? { harbour: 'Bergen', high: '12:00' } : null;
+      expect(message?.parts.filter(({ type }) => type !== 'data-recalled')).toMatchObject([
+        { type: 'text', text: 'I look.' },
+        { type: 'dynamic-tool', toolName: 'tide', toolCallId: 'a', state: 'output-available', input, output },
+        { type: 'step-start' },
+        { type: 'text', text: 'At noon.' },
+      ]);
+      expect(JSON.stringify(message?.metadata).includes('12:00')).toBe(showResults);
+    },
+  );
+
+  test('a call that waits has its arguments, so that the page can answer it', async () => {
+    service.emulator.chat.on('May I', { tool_calls: [calling('ask', 'b')] });
+    const { conversation } = conversationOf(service.gateway(), { tools: [ask] });
+
+    const { message } = await shown(toUIMessageStream(conversation.stream('May I?')));
+
+    expect(message?.parts.at(-1)).toMatchObject({
+      ...{ type: 'dynamic-tool', toolCallId: 'b', state: 'input-available', input: { harbour: 'Bergen' } },
+    });
   });
 
   test('a 429 reaches the page with its wait', async () => {

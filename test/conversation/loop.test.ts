@@ -176,6 +176,18 @@ test('a page gets the names of calls, and results only if the app says so', asyn
   expect(await events(true)).toContainEqual({ type: 'result', id: 'a', name: 'tide', result });
 });
 
+test.each([true, false])('the turn of a page has results only if the app shows them (%s)', async (showResults) => {
+  const { talk } = scripted([{ content: 'I look.', tool_calls: [called('a')] }, { content: 'At noon.' }]);
+
+  const body = await (await toResponse(talk.stream('When?'), { showResults })).text();
+
+  expect(body.includes('12:00')).toBe(showResults);
+  expect(body).not.toContain('arguments');
+  const [, turn] = /(\{"type":"turn".*)/.exec(body) ?? [];
+  const { messages } = JSON.parse(String(turn)).turn;
+  expect(messages.map(textOf)).toEqual(['When?', 'I look.', ...(showResults ? [result] : []), 'At noon.']);
+});
+
 test('parts has the calls and their results between the pieces of text', async () => {
   const { talk } = scripted([{ tool_calls: [called('a')] }, { content: 'At noon.' }]);
   const parts: ReplyPart[] = [];

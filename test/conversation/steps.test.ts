@@ -13,6 +13,8 @@ import { partsOf } from './parts.js';
 import { called, result, scripted } from './scripted.js';
 import { assistant, elsewhere, smallTalk, talkWith } from './world.js';
 
+const circular: Record<string, unknown> = {};
+circular.itself = circular;
 const question = [{ role: 'user', content: 'When?', id: 'q' }] as const;
 const ask = tool({ name: 'ask' });
 const answer = (id: string, content = 'Yes.'): ConversationMessage => ({ role: 'tool', tool_call_id: id, content });
@@ -309,7 +311,7 @@ describe('calls', () => {
   test.each<[unknown, string]>([
     [{ depth: 12n }, '{"depth":"12"}'],
     [undefined, 'Done.'],
-    [Object.defineProperty({}, 'self', { enumerable: true, get: () => fail() }), 'cannot be written'],
+    [circular, 'cannot be written'],
   ])('whatever execute returns is no error: %#', async (returned, expected) => {
     const { talk, rows } = scripted([{ tool_calls: [called('a', {}, 'odd')] }], {
       tools: [tool({ name: 'odd', execute: () => returned })],

@@ -7,7 +7,20 @@ import { TurnModel } from './turn-model.js';
 const FIRST_SEED = Number(process.env.PROPERTY_SEED ?? 1);
 
 /** What must have happened, so that the rules are known to be tried. */
-const CALLS = ['send', 'read', 'leave', 'stop', 'again', 'regenerate', 'edit', 'prepare', 'fork'];
+const CALLS = [
+  'send',
+  'read',
+  'leave',
+  'stop',
+  'again',
+  'regenerate',
+  'edit',
+  'prepare',
+  'fork',
+  'results',
+  'steps',
+  'waiting',
+];
 const ERRORS = ['ConversationConflictError', 'ConversationStoreError', 'AbortError', 'InternalServerError'];
 
 test.each([{ returnsParts: false }, { returnsParts: true }])(

@@ -1,4 +1,4 @@
-import { GatewayClient } from 'context-gateway';
+import { GatewayClient, type ToolCall, tool } from 'context-gateway';
 import {
   type AppendPlace,
   type ChatTurn,
@@ -30,6 +30,12 @@ interface Commit {
 interface Answer {
   question: string;
   since: number;
+}
+
+/** What the model is asked. */
+interface Asked {
+  messages: { role: string; content: string; tool_calls?: ToolCall[]; tool_call_id?: string }[];
+  stream?: boolean;
 }
 
 /** A question as a page knows it. */
@@ -154,8 +160,17 @@ export class TurnModel {
       undefined,
       HASTY,
     );
+    const look = tool({ name: 'look', execute: ({ question }) => this.#reply(String(question)) });
+    const tools = [look, tool({ name: 'ask' })];
     const open = (store: ConversationStore): Conversation =>
-      createConversation({ gateway: this.#gateway as never, conversationId: TALK, model: 'm', store, budget: 60 });
+      createConversation({
+        gateway: this.#gateway as never,
+        conversationId: TALK,
+        model: 'm',
+        store,
+        budget: 60,
+        tools,
+      });
     this.#processes = [this.database.store(), this.database.store()].map((store) => [open(store), open(store)]);
   }
 
@@ -189,6 +204,8 @@ export class TurnModel {
       () => this.#fork(talk),
       () => this.#again(talk, asked),
       () => this.#edit(talk),
+      () => this.#results(talk),
+      () => this.#results(talk),
     ];
     return (this.#pick(plays) as () => Promise<unknown>)();
   }
@@ -214,6 +231,18 @@ export class TurnModel {
     const isLeft = this.random() < 0.2;
     const edit = (options: object) => talk.edit(id, text, options);
     await this.#ask('edit', (options) => (isLeft ? leave(edit(options)) : edit(options).final()));
+  }
+
+  /** Gives calls that wait their results, which others may do at the same moment, or have done. */
+  async #results(talk: Conversation): Promise<void> {
+    const calling = this.#rows.findLast(({ tool_calls }) =>
+      tool_calls?.some(({ function: { name } }) => name === 'ask'),
+    );
+    const question = this.#answerOf(textOf(calling ?? {}))?.question;
+    if (calling === undefined || question === undefined) return;
+    const waiting = calling.tool_calls?.filter(({ function: { name } }) => name === 'ask') ?? [];
+    const results = waiting.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: this.#reply(question) }));
+    await this.#ask('results', (options) => talk.send(results, options));
   }
 
   async #stop(talk: Conversation): Promise<void> {
@@ -277,7 +306,13 @@ export class TurnModel {
       if (isTurn(result)) {
         const { text, stopped, messages } = result;
         const isStored = !stopped || messages.some(({ role }) => role === 'assistant'); // not in place of a whole one
-        if (isStored && !this.database.commits.some(({ added }) => added.some(({ content }) => content === text)))
+        if (result.steps.length > 0) this.#note('steps');
+        if (result.toolCalls !== undefined) this.#note('waiting');
+        if (
+          isStored &&
+          text !== '' &&
+          !this.database.commits.some(({ added }) => added.some(({ content }) => content === text))
+        )
           this.wrong.push(`${how}: a turn resolved, and its reply is not stored`);
         return { calls: made.count, turn: result };
       }
@@ -296,7 +331,11 @@ export class TurnModel {
       const isConflict = ConversationConflictError.is(error);
       if (isConflict && count > 0 && this.database.commits.length === since)
         this.wrong.push(`${how}: a conflict after a call, although nothing was stored meanwhile`);
-    } else if (!/away|aborted by its signal|500|ended before|messageId|no message of the user/.test(String(error)))
+    } else if (
+      !/away|aborted by its signal|500|ended before|messageId|no message of the user|does not wait|is missing/.test(
+        String(error),
+      )
+    )
       this.wrong.push(`${how}: ${error}`);
   }
 
@@ -316,11 +355,12 @@ export class TurnModel {
     const { question } = this.#answerOf(reply && textOf(reply)) ?? {};
     const isEdit = added.some(({ id, role }) => role === 'user' && id === removed[0]?.id);
     for (const row of removed) {
-      const isOwn = row.role === 'assistant' && this.#answerOf(textOf(row))?.question === question;
+      const isOwn = row.role !== 'user' && this.#answerOf(textOf(row))?.question === question;
       if (!isEdit && !isOwn) this.wrong.push(`"${reply?.content}" removed "${row.content}"`);
-      if (!isEdit && reply?.stopped && !row.stopped) this.wrong.push('a part of a reply removed a whole one');
+      if (!isEdit && isEnd(row) && !added.some((one) => isEnd(one) || one.tool_calls))
+        this.wrong.push('a part of a reply removed a whole one');
       // A late reply to an earlier question is given again.
-      const isLate = !removed.some(({ id }) => id === row.replyTo) && row.role === 'assistant';
+      const isLate = !removed.some(({ id }) => id === row.replyTo) && row.role !== 'user';
       if (isEdit && isLate && !added.some(({ id }) => id === row.id)) this.wrong.push(`an edit lost "${row.content}"`);
     }
   }
@@ -337,6 +377,23 @@ export class TurnModel {
         .findLast((row) => row.role === 'user' && (replyTo === undefined || row.id === replyTo));
       if (question === undefined || asked?.content !== question)
         this.wrong.push(`"${content}" is stored as a reply to "${asked?.content}"`);
+    }
+    this.#checkReplies(rows);
+  }
+
+  /** Each result once, and after its call; each reply with one end at most. */
+  #checkReplies(rows: readonly Row[]): void {
+    const open = new Map<string, string | undefined>();
+    const ended = new Set<string>();
+    for (const row of rows) {
+      const { reply, tool_calls = [], tool_call_id } = row;
+      for (const { id } of tool_calls) open.set(id, reply);
+      if (tool_call_id !== undefined && (open.get(tool_call_id) ?? '') !== reply)
+        this.wrong.push('a result has no call, or is not the first one');
+      if (tool_call_id !== undefined) open.delete(tool_call_id);
+      if (reply === undefined || !isEnd(row)) continue;
+      if (ended.has(reply)) this.wrong.push('a reply has two ends');
+      ended.add(reply);
     }
   }
 
@@ -375,24 +432,53 @@ export class TurnModel {
     this.seen.set(outcome, (this.seen.get(outcome) ?? 0) + 1);
   }
 
+  /** One that runs, and sometimes one that waits. */
+  #callsFor(question: string): ToolCall[] {
+    const names = this.random() < 0.3 ? ['look', 'ask'] : ['look'];
+    return names.map((name) => ({
+      id: crypto.randomUUID(),
+      type: 'function',
+      function: { name, arguments: JSON.stringify({ question }) },
+    }));
+  }
+
+  /** Each call has its results, and each result its call. */
+  #checkPrompt(messages: Asked['messages']): void {
+    let open: string[] = [];
+    for (const { role, tool_calls = [], tool_call_id } of [
+      ...messages,
+      { role: 'user', content: '' } as Asked['messages'][0],
+    ]) {
+      const isKnown = tool_call_id !== undefined && open.includes(tool_call_id);
+      if (role === 'tool' && !isKnown) this.wrong.push('a result was sent without its call');
+      if (role !== 'tool' && open.length > 0) this.wrong.push('a call was sent without its result');
+      open = role === 'tool' ? open.filter((id) => id !== tool_call_id) : tool_calls.map(({ id }) => id);
+    }
+  }
+
   /** The model: it fails now and then, also in the middle of a reply. */
-  #answer({ messages, stream }: { messages: { content: string }[]; stream?: boolean }, call: string | null): Response {
+  #answer({ messages, stream }: Asked, call: string | null): Response {
     const made = this.#calls.get(call ?? '');
     if (made !== undefined) made.count += 1;
-    const text = this.#reply(messages.at(-1)?.content ?? '');
+    this.#checkPrompt(messages);
+    const question = messages.findLast(({ role }) => role === 'user')?.content ?? '';
+    const text = this.#reply(question);
+    const calls = this.random() < 0.3 ? this.#callsFor(question) : undefined;
+    const finish_reason = calls ? 'tool_calls' : 'stop';
     if (this.random() < 0.03) return Response.json({ error: { message: 'It failed.' } }, { status: 500 });
     const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
     const head = { id: 'c', created: 1, model: 'm' };
     if (!stream) {
-      const choice = { index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' };
+      const choice = { index: 0, message: { role: 'assistant', content: text, tool_calls: calls }, finish_reason };
       return Response.json({ ...head, object: 'chat.completion', choices: [choice], usage });
     }
     const pieces = text.split(/(?<= )/);
     const end = this.random() < 0.05 ? 2 : pieces.length;
     const events = pieces
       .slice(0, end)
-      .map((content) => ({ delta: { content }, finish_reason: null as string | null }));
-    if (end === pieces.length) events.push({ delta: { content: '' }, finish_reason: 'stop' });
+      .map((content) => ({ delta: { content } as object, finish_reason: null as string | null }));
+    const tool_calls = calls?.map((made, index) => ({ ...made, index }));
+    if (end === pieces.length) events.push({ delta: { content: '', tool_calls }, finish_reason });
     const chunks = events.map((event) => ({
       ...head,
       object: 'chat.completion.chunk',
@@ -400,6 +486,11 @@ export class TurnModel {
     }));
     return new Response(streamOf(chunks), { headers: { 'content-type': 'text/event-stream' } });
   }
+}
+
+/** Whether a message ends a reply: a text that was not stopped. */
+function isEnd({ role, stopped, tool_calls }: Row): boolean {
+  return role === 'assistant' && !stopped && tool_calls === undefined;
 }
 
 function isTurn(result: unknown): result is ChatTurn {

@@ -1,7 +1,8 @@
 import { context, createTraceState, metrics, TraceFlags, trace } from '@opentelemetry/api';
 import { AlwaysOffSampler } from '@opentelemetry/sdk-trace-base';
-import { ConfigurationError, GatewayClient } from 'context-gateway';
-import { observe } from 'context-gateway/otel';
+import { ConfigurationError, GatewayClient, tool } from 'context-gateway';
+import { createConversation } from 'context-gateway/conversation';
+import { observe, observeTools } from 'context-gateway/otel';
 import { afterEach, describe, expect, test } from 'vitest';
 import { completion } from '../helpers/samples.js';
 import { plain, type ReceivedSpan } from './receiver.js';
@@ -201,4 +202,46 @@ test('observe accepts only a client', () => {
   // @ts-expect-error a function is not a client
   expect(() => observe(() => {})).toThrow(ConfigurationError);
   expect(() => observe(new GatewayClient({ baseURL: 'https://service.test', apiKey: 'svc_sk_test' }))).not.toThrow();
+});
+
+describe('the span of a tool', () => {
+  test('has its call, and what the tool calls is its child', async () => {
+    const { gateway, emulator, tracerProvider, spanOf, inSpan } = await open();
+    emulator.chat.on('tide', 'At noon.');
+    const calls = ['tide', 'broken'].map((name) => ({ id: `call_${name}`, function: { name, arguments: {} } }));
+    emulator.chat.on('tide', { tool_calls: calls });
+    const tide = tool({
+      name: 'tide',
+      description: 'When high tide is',
+      execute: async () => (await gateway.presets.list()).length,
+    });
+    const broken = tool({
+      name: 'broken',
+      execute: () => {
+        throw new SyntaxError(PROMPT);
+      },
+    });
+    const tools = observeTools([tide, broken, { type: 'function', function: { name: 'waits' } }], { tracerProvider });
+    const talk = createConversation({ gateway, model: 'atlas-small', conversationId: 'tides', tools });
+
+    expect((await inSpan('question', () => talk.send('When is high tide?'))).text).toBe('At noon.');
+
+    const span = await spanOf('execute_tool tide');
+    expect(span.kind).toBe(1); // INTERNAL
+    expect(plain(span.attributes)).toEqual({
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': 'tide',
+      'gen_ai.tool.description': 'When high tide is',
+      'gen_ai.tool.type': 'function',
+      'gen_ai.tool.call.id': 'call_tide',
+    });
+    expect(span.parentSpanId).toBe((await spanOf('question')).spanId);
+    expect((await spanOf('GET /v1/presets')).parentSpanId).toBe(span.spanId);
+    const failed = await spanOf('execute_tool broken');
+    expect(failed.status).toEqual({ code: 2 });
+    expect(plain(failed.attributes)).toMatchObject({ 'error.type': 'SyntaxError' });
+    expect(JSON.stringify(tools)).toBe(
+      JSON.stringify([tide, broken, { type: 'function', function: { name: 'waits' } }]),
+    );
+  });
 });

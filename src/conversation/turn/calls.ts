@@ -32,7 +32,7 @@ export async function runCalls(
     const { run } = tool as Tool;
     if (run === undefined || stop.signal.aborted) return undefined;
     // A tool that ignores the signal continues, but its result is no longer used.
-    return timeouts.unlessOver(() => untilAborted(run(call, stop.signal), stop.signal));
+    return (await timeouts.unlessOver(() => untilAborted(run(call, stop.signal), stop.signal))).text;
   };
   const running = calls.map((call) =>
     resultOf(call).catch((error: unknown) => {

@@ -1,13 +1,15 @@
 import { unlessSilent, withHeartbeats } from '../../base/heartbeats.js';
 import { ignoreErrors } from '../../base/ignore-errors.js';
 import { shownSources } from '../../base/shown-sources.js';
+import { shownTurn } from '../../base/shown-turn.js';
 import { streamOf } from '../../base/stream-of.js';
 import { ConfigurationError, type ErrorData, type ToolCall, toErrorData, toErrorResponse } from '../../index.js';
 import type { CompactionReceipt, FoundMessage, PageTurn, ReplyPart, ReplyStream } from '../model.js';
 
 /**
  * What a page learns about a turn, in this order: the best ten messages that were `recalled`, the `text` in pieces, between them each
- * `call` of a tool and, if you show them, its `result`, the `turn` as it was stored, an `error` if there was one, and the `receipt` of a compaction that ran after it.
+ * `call` of a tool and, if you show them, its `result`, the `turn` as it was stored, an `error` if there was one, and the `receipt` of a
+ * compaction that ran after it.
  */
 export type TurnEvent =
   | { type: 'recalled'; recalled: FoundMessage[] }
@@ -22,7 +24,10 @@ export type TurnEvent =
 export interface ResponseOptions {
   /** Called with errors of your own server, of which a page gets no details. */
   onError?: ((error: unknown) => void) | undefined;
-  /** Whether the page gets the results of tools. Their arguments are never sent. @default false */
+  /**
+   * Whether the page gets the results of tools. It gets the arguments only of calls that wait for the app, as `turn.toolCalls`.
+   * @default false
+   */
   showResults?: boolean | undefined;
 }
 
@@ -97,11 +102,7 @@ async function* eventsOf(
     tell(error);
   }
   const ended = await reply.final().catch(() => undefined); // with the error of the loop
-  if (ended !== undefined) {
-    const { completion: _, report, ...turn } = ended;
-    const { recalled: __, ...shown } = report;
-    yield { type: 'turn', turn: { ...turn, report: shown } };
-  }
+  if (ended !== undefined) yield { type: 'turn', turn: shownTurn(ended, showResults) };
   if (failure !== undefined) yield { type: 'error', error: toErrorData(failure.error) };
   const receipt = await reply.receipt();
   if (receipt !== undefined) yield { type: 'receipt', receipt };
