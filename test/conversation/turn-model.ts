@@ -242,7 +242,9 @@ export class TurnModel {
     if (calling === undefined || question === undefined) return;
     const waiting = calling.tool_calls?.filter(({ function: { name } }) => name === 'ask') ?? [];
     const results = waiting.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: this.#reply(question) }));
-    await this.#ask('results', (options) => talk.send(results, options));
+    const other = this.random() < 0.5 ? this.#pick(this.#processes.flat()) : undefined;
+    const give = (talk: Conversation) => this.#ask('results', (options) => talk.send(results, options));
+    await Promise.all([give(talk), other && give(other)]);
   }
 
   async #stop(talk: Conversation): Promise<void> {
