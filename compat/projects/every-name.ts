@@ -199,6 +199,7 @@ export const values_schemas: Record<keyof typeof import('context-gateway/schemas
 };
 export { type AppendPlace as conversation_AppendPlace } from 'context-gateway/conversation';
 export { type BuiltPrompt as conversation_BuiltPrompt } from 'context-gateway/conversation';
+export { type ChatStep as conversation_ChatStep } from 'context-gateway/conversation';
 export { type ChatTurn as conversation_ChatTurn } from 'context-gateway/conversation';
 export { type CompactionReceipt as conversation_CompactionReceipt } from 'context-gateway/conversation';
 export { type CompactionReport as conversation_CompactionReport } from 'context-gateway/conversation';

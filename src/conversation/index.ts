@@ -2,6 +2,7 @@ export { type Content, textOf } from './content.js';
 export type { ContextActions } from './context/actions.js';
 export type {
   BuiltPrompt,
+  ChatStep,
   ChatTurn,
   CompactionReceipt,
   CompactionReport,
