@@ -13,19 +13,24 @@ export interface ModelCall {
   at: number;
 }
 
-/** Questions of a script: the model answers them without faults, and those with the second word after a while. */
+/** Questions of a script: the model answers them without faults, and those with the second word when they are released. */
 export const DIRECTED = { sure: 'Directed', slow: 'slowly' };
-const SLOW = 700;
 
 export interface ModelServer {
   readonly url: string;
   readonly calls: readonly ModelCall[];
+  /** Lets it answer the slow questions. */
+  release(): void;
   close(): void;
 }
 
 /** A model that is slow at random, fails, and cuts its replies. It notes each call before it answers. */
 export async function startModel(random: () => number): Promise<ModelServer> {
   const calls: ModelCall[] = [];
+  let release = (): void => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
   const server = createServer((request, response) => {
     void answer(request, response).catch(() => response.destroy()); // the client has left
   });
@@ -38,7 +43,7 @@ export async function startModel(random: () => number): Promise<ModelServer> {
     const text = `#${calls.length} is the reply to ${question}`;
     calls.push({ call: Number(request.headers['x-call']), question, text, at });
     const isSure = question.startsWith(DIRECTED.sure);
-    await sleep(question.includes(DIRECTED.slow) ? SLOW : random() ** 3 * 150);
+    await (question.includes(DIRECTED.slow) ? released : sleep(random() ** 3 * 150));
     const chance = isSure ? 1 : random();
     if (chance < 0.03) {
       response.writeHead(500).end('{"error":{"message":"It failed."}}');
@@ -71,6 +76,7 @@ export async function startModel(random: () => number): Promise<ModelServer> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     calls,
+    release,
     close: () => {
       server.close();
       server.closeAllConnections();

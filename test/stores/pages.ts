@@ -56,8 +56,10 @@ export class Pages {
     await Promise.all([say(one, here), say(two, here)]);
     const slow = [say(one, here, DIRECTED.slow), editFirst(two, here, DIRECTED.slow)];
     const asked = (): number => this.model.calls.filter(({ question }) => question.includes(DIRECTED.slow)).length;
-    for (let tries = 0; asked() < 2 && tries < 1_000; tries += 1) await sleep(5);
-    await Promise.all([editFirst(one, there), say(two, there), ...slow]);
+    for (let tries = 0; asked() < 2 && tries < 10_000; tries += 1) await sleep(5);
+    await Promise.all([editFirst(one, there), say(two, there)]);
+    this.model.release();
+    await Promise.all(slow);
     await Promise.all([say(one), say(two)]);
   }
 
