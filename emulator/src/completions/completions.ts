@@ -1,7 +1,7 @@
 import { badRequest, notFound } from '../base/errors.js';
 import { mention } from '../base/mention.js';
 import type { Models } from '../store/models.js';
-import type { LanguageLoader, TokenPieces } from '../text/language.js';
+import type { Language, LanguageLoader, TokenPieces } from '../text/language.js';
 import { type PromptTokens, promptTokensOf } from '../text/prompt-tokens.js';
 import type { ChatMessage, CompletionRequest, ModelResponse, ModelSource } from '../upstream/model-source.js';
 import {
@@ -12,7 +12,8 @@ import {
   type ToolCall,
 } from '../upstream/tool-calls.js';
 import { extractiveReply } from './responder.js';
-import type { ScriptedReplies } from './scripted-replies.js';
+import type { ResolvedReply, ScriptedReplies } from './scripted-replies.js';
+import { standInCalls } from './stand-in-calls.js';
 import { Turns } from './turns.js';
 
 /** What an answer comes from. The built-in responder takes it from the messages of the request. */
@@ -92,9 +93,7 @@ export class Completions {
       const { model } = request;
       return { model, answeredBy: source.name, promptTokens, response, countTokens: language.countTokens };
     }
-    const { content, toolCalls: called, finishReason } = scripted ?? {
-      ...{ content: extractiveReply(request.messages, language), toolCalls: [], finishReason: 'stop' },
-    };
+    const { content, toolCalls: called, finishReason } = scripted ?? builtInReply(request, language);
     const limit = Math.min(request.max_tokens ?? maxTokens, window - promptTokens);
     const tokens = language.tokenPieces(content, limit);
     const toolCalls = called.map((call) => this.#toolCall(call));
@@ -125,6 +124,13 @@ export class Completions {
     const message = `The model ${mention(model)} does not exist. Use one of ${names}`;
     throw notFound('model', message, 'model_not_found'); // A11
   }
+}
+
+/** Calls of tools, or else a text. */
+function builtInReply(request: CompletionRequest, language: Language): ResolvedReply {
+  const toolCalls = standInCalls(request, language);
+  if (toolCalls.length > 0) return { content: '', toolCalls, finishReason: 'tool_calls' };
+  return { content: extractiveReply(request.messages, language), toolCalls, finishReason: 'stop' };
 }
 
 /** A message with its tool calls as text, which count as well. */
