@@ -158,6 +158,17 @@ describe('the arguments of a call', () => {
     expect(given(message, properties)).toEqual(args);
   });
 
+  test('of several calls are what follows the words for each, or else what stands before them', () => {
+    const tide = { ...TIDE, parameters: { type: 'object', properties: { harbour: text } } };
+    const args = (message: string) =>
+      Object.fromEntries(calls(message, [WEATHER, tide]).map((one) => [one.name, one.arguments]));
+
+    const both = { get_weather: { city: 'Oslo' }, tide: { harbour: 'Bergen' } };
+    expect(args('What is the weather in Oslo, and the tide in Bergen?')).toEqual(both);
+    expect(args('The tide in Bergen and the weather in Oslo?')).toEqual(both);
+    expect(args('We are in Oslo. What is the weather?')).toEqual({ get_weather: { city: 'Oslo' } });
+  });
+
   test('leave out what is optional, unless the message has one of its values', () => {
     const properties = { city: text, unit: { enum: ['celsius', 'fahrenheit'] }, lang: text };
 

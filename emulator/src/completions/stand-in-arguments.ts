@@ -19,8 +19,7 @@ interface Source {
  * Arguments that match the JSON Schema of a tool: what the message has, or else defaults and examples. Optional ones only if the message
  * has one of their values. It reads no `pattern`. `isNew` says whether a word carries meaning and is not one of the tool's name.
  */
-export function argumentsFor(schema: unknown, message: string, isNew: (word: string) => boolean): unknown {
-  const text = message.slice(-LONGEST);
+export function argumentsFor(schema: unknown, text: string, isNew: (word: string) => boolean): unknown {
   const raw = text.match(/\S+/g) ?? [];
   const words = raw.map((word) => word.replace(/^[^\p{L}\p{N}-]+|[^\p{L}\p{N}]+$/gu, ''));
   const [, afterPreposition] = PREPOSITION.exec(text) ?? [];

@@ -25,13 +25,18 @@ export function standInCalls(request: CompletionRequest, language: Reading): Scr
   const chosen = isForced ? functions.slice(0, 1) : wanted.slice(0, isParallel === false ? 1 : undefined);
   return chosen.map((tool) => {
     const known = new Set(wordsOf(tool.name, language));
-    const isNew = (word: string): boolean => {
-      const words = wordsOf(word, language);
-      return words.length > 0 && !words.some((one) => known.has(one));
-    };
-    return { function: { name: tool.name, arguments: argumentsFor(tool.parameters, message, isNew) } };
+    const isKnown = (word: string): boolean => wordsOf(word, language).some((one) => known.has(one));
+    const isNew = (word: string): boolean => wordsOf(word, language).length > 0 && !isKnown(word);
+    const text = message.slice(-LONGEST);
+    // What follows the word for a tool is about it: "the weather in Oslo and the tide in Bergen".
+    const start = [...text.matchAll(/\S+/g)].find(([word]) => isKnown(word))?.index ?? 0;
+    const turned = start === 0 ? text : `${text.slice(start)}. ${text.slice(0, start)}`;
+    return { function: { name: tool.name, arguments: argumentsFor(tool.parameters, turned, isNew) } };
   });
 }
+
+/** The end of a message that arguments are taken from. */
+const LONGEST = 2_000;
 
 /** The functions that a message asks for, the best first. A word counts for one of them only: "create a ticket" is no invoice. */
 function askedFor(functions: readonly FunctionDefinition[], message: string, language: Reading): FunctionDefinition[] {
