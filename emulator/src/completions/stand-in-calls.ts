@@ -12,7 +12,7 @@ type Reading = Pick<Language, 'terms'>;
 export function standInCalls(request: CompletionRequest, language: Reading): ScriptedToolCall[] {
   const { messages, tools, tool_choice: choice, parallel_tool_calls: isParallel } = request;
   const functions = (tools ?? []).flatMap((tool) => tool.function ?? []);
-  if (choice === 'none') return [];
+  if (functions.length === 0 || choice === 'none') return [];
   const at = messages.findLastIndex(({ role }) => role === 'user');
   const message = messages[at]?.content ?? '';
   const called = new Set(
