@@ -257,6 +257,42 @@ describe.runIf(hasBrowser)('the inspector in a browser', () => {
     await counts('.log li', before + 2);
   });
 
+  test('shows the calls of a turn and their results beside the texts, the newest turn first and long ones folded', async () => {
+    const result = 'A gale from the north. '.repeat(100);
+    emulator.chat.on('wind', [
+      { tool_calls: [{ function: { name: 'wind', arguments: { city: 'Oslo' } } }] },
+      'Stay inside.',
+    ]);
+    const messages: object[] = [
+      { role: 'user', content: 'Hello.' },
+      { role: 'assistant', content: 'Hello!' },
+    ];
+    messages.push({ role: 'user', content: 'How is the wind?' });
+    const { ask } = callsTo(emulator);
+    const { message } = (await ask('', { messages })).body.choices[0];
+    await ask('', {
+      messages: [...messages, message, { role: 'tool', tool_call_id: message.tool_calls[0].id, content: result }],
+    });
+    const shown = () => browser.evaluate<string>("document.querySelector('#messages').innerText");
+
+    await go(`requests/${emulator.requests.at(-1)?.requestId}`);
+    await sees('#messages');
+    const folded = await shown();
+    await press('Show all 2,300 characters', '#messages');
+    await press('Show 2 earlier messages', '#messages');
+
+    expect(folded).toMatch(/^6 messages, 1 tool call\n/);
+    expect(folded).toMatch(
+      /user 3\s+How is the wind\?\s+assistant 4\s+calls wind\s+\{"city":"Oslo"\}\s+result of wind 5\s+A gale/,
+    );
+    expect(folded).toMatch(/…\s+Show all 2,300 characters\s+assistant 6\s+Stay inside\.$/);
+    expect(folded).not.toContain('Hello!');
+    expect(await shown()).toContain('Hello!');
+    expect(await shown()).toContain(result.trim());
+    emulator.chat.clear();
+    await go('requests');
+  });
+
   test('shows an error next to the field that caused it', async () => {
     await go('new');
     await type('#transcript', '{"messages": [{"role": "wizard", "content": "x"}]}');
@@ -405,7 +441,16 @@ describe.runIf(hasBrowser)('every view', () => {
     emulator.faults.add({ match: { path: '/none' }, respond: { status: 503 } });
     await ask('Hello?');
     await gateway('GET', '/v1/nothing');
-    await (await openStream(emulator, 'Hello?')).text();
+    const called = {
+      name: 'a_tool_of_a_very_long_name'.repeat(2),
+      arguments: JSON.stringify({ city: 'Oslo'.repeat(200) }),
+    };
+    const messages = [
+      { role: 'user', content: 'Hello?' },
+      { role: 'assistant', content: null, tool_calls: [{ id: 'a', type: 'function', function: called }] },
+      { role: 'tool', tool_call_id: 'a', content: 'long'.repeat(200) },
+    ];
+    await (await openStream(emulator, '', { messages })).text();
     url = (await emulator.listen()).url;
   });
   afterAll(() => emulator?.close());

@@ -7,6 +7,7 @@ import { Load } from '../parts/load.js';
 import { Item, Records } from '../parts/records.js';
 import { ask } from '../service/control.js';
 import { replyText } from '../service/reply.js';
+import { plural } from '../service/words.js';
 
 type ScriptedReply = ReturnType<typeof replyInJson>;
 type Form = 'text' | 'json' | 'tool';
@@ -135,13 +136,21 @@ function matchOf(match: ScriptedReply['match']): string {
     : `if it matches /${match.pattern}/${match.flags ?? ''}`;
 }
 
+type Content = Exclude<ScriptedReply['reply'], unknown[]>;
+
 function kindOf(reply: ScriptedReply['reply']): string {
+  if (Array.isArray(reply)) return `Turn of ${plural(reply.length, 'step')}`;
   if (typeof reply === 'string') return 'Text';
   const kind = reply.tool_calls !== undefined ? 'Tool call' : reply.json !== undefined ? 'JSON' : 'Text';
   return reply.finish_reason === undefined ? kind : `${kind}, finish reason ${reply.finish_reason}`;
 }
 
 function textOf(reply: ScriptedReply['reply']): string {
+  if (!Array.isArray(reply)) return contentOf(reply);
+  return reply.map((step, i) => `${i + 1}. ${contentOf(step)}`).join('\n');
+}
+
+function contentOf(reply: Content): string {
   if (typeof reply === 'string') return reply;
   return reply.json === undefined ? replyText(reply) : JSON.stringify(reply.json);
 }

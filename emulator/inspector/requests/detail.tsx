@@ -14,6 +14,8 @@ import { attemptsOf, CallAttempts } from './call-attempts.js';
 import { requestAsCurl } from './curl.js';
 import { Events } from './events.js';
 import { isFailed } from './filter.js';
+import { messagesOf } from './messages.js';
+import { MessagesPart } from './messages-part.js';
 import { PromptPart } from './prompt.js';
 import { headersText, ResendForm } from './resend.js';
 import { ShareForm } from './share.js';
@@ -129,6 +131,7 @@ function Record({
     'Changed from': original && <a href={linkTo('requests', original)}>{original}</a>,
     Id: record.requestId,
   };
+  const messages = messagesOf(record, events);
   const cut = (isCut: boolean | undefined) => isCut && <p class="soft">{CUT}</p>;
   return (
     <>
@@ -150,6 +153,7 @@ function Record({
       <ErrorLine>{error}</ErrorLine>
       {events.length > 0 && <Events events={events} all={record.events ?? 0} isLive={record.outcome === 'pending'} />}
       {prompt !== undefined && <PromptPart prompt={prompt} />}
+      {messages.length > 0 && <MessagesPart messages={messages} />}
       {events.length === 0 && response !== undefined && response.body !== '' && (
         <>
           <Part title="Response body" text={pretty(response.body)} isOpen />

@@ -4,10 +4,10 @@ import { streamedReply } from '../service/reply.js';
 import { duration, plural } from '../service/words.js';
 import type { SentEvent } from './use-followed.js';
 
-/** A stream: what was said so far, and when each event was sent. One that is opened while it arrives is followed at its end. */
+/** A stream, and when each event was sent. One that is opened while it arrives is followed at its end, with what was said so far. */
 export function Events({ events, all, isLive }: { events: readonly SentEvent[]; all: number; isLive: boolean }) {
   const [follows] = useState(isLive);
-  const reply = streamedReply(events);
+  const reply = follows ? streamedReply(events) : '';
   return (
     <details open class={`stream ${follows ? 'follows' : ''}`}>
       <summary>{plural(Math.max(all, events.length), 'event')}</summary>

@@ -15,10 +15,16 @@ function jsonOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value ?? {});
 }
 
-/** What a reader of the stream has by now: the text and the tool calls of its first choice. */
-export function streamedReply(events: readonly { text: string }[]): string {
+/** The text and the tool calls of a stream's first choice. */
+export interface StreamedReply {
+  content: unknown;
+  tool_calls: { id?: string | undefined; function: { name: string; arguments: string } }[];
+}
+
+/** What a reader of the stream has by now, as a message. */
+export function streamedMessage(events: readonly { text: string }[]): StreamedReply {
   let content = '';
-  const calls: { function: { name: string; arguments: string } }[] = [];
+  const calls: StreamedReply['tool_calls'] = [];
   for (const delta of events.flatMap(({ text }) => deltaOf(text) ?? [])) {
     content += delta.content ?? '';
     for (const { index = 0, function: { name = '', arguments: given = '' } = {} } of delta.tool_calls ?? []) {
@@ -28,7 +34,12 @@ export function streamedReply(events: readonly { text: string }[]): string {
     }
   }
   // A call may begin before an earlier one.
-  return replyText({ content, tool_calls: Object.values(calls) });
+  return { content, tool_calls: Object.values(calls) };
+}
+
+/** The same as text. */
+export function streamedReply(events: readonly { text: string }[]): string {
+  return replyText(streamedMessage(events));
 }
 
 interface Delta {

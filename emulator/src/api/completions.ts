@@ -1,5 +1,3 @@
-import type * as z from 'zod/mini';
-import { checked } from '../base/checked.js';
 import { type Completion, usageOf } from '../completions/completions.js';
 import { completionEvents, liveEvents } from '../completions/stream.js';
 import type { AreaRoutes } from '../http/area-routes.js';
@@ -10,7 +8,8 @@ import { json, type PlainResponse } from '../http/plain-response.js';
 import type { Stores } from '../store/stores.js';
 import type { PromptTokens } from '../text/prompt-tokens.js';
 import type { ChatMessage, CompletionRequest } from '../upstream/model-source.js';
-import { completionBody, completionChunk, completionResponse, openCompletionBody } from './schemas.js';
+import { completionRequest } from './completion-request.js';
+import { completionBody, completionChunk, completionResponse } from './schemas.js';
 import type { GatewayApiState } from './state.js';
 
 /** `/v1/chat/completions` */
@@ -101,23 +100,4 @@ export function bill(
 function addUsage(model: string, { usage }: Stores, { entry, key }: Exchange): void {
   const { prompt = 0, completion = 0 } = entry.tokens ?? {};
   usage.add({ model, prompt, completion, key, conversation: entry.subject?.conversation });
-}
-
-/** Checks a request. Unless `strict`, it may have what the API does not document: other content than text, tools. */
-function completionRequest(body: unknown, strict: boolean): CompletionRequest {
-  if (strict) return checked(completionBody, body, strict);
-  const request = checked(openCompletionBody, body);
-  return {
-    ...request,
-    messages: request.messages.map(({ role, content }) => ({ role, content: textOf(content) })),
-    sent: body as Record<string, unknown>, // just checked
-  };
-}
-
-type Content = z.infer<typeof openCompletionBody>['messages'][number]['content'];
-
-/** The text of a message's content. */
-function textOf(content: Content): string {
-  if (typeof content === 'string') return content;
-  return (content ?? []).flatMap(({ text }) => (typeof text === 'string' ? text : [])).join('\n');
 }

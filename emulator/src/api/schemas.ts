@@ -93,28 +93,6 @@ export const completionBody = namedObject('ChatCompletionRequest', {
   max_tokens: z.optional(z.int().check(z.gte(1))),
   stream: z.optional(z.boolean()),
 });
-/** The body with what the API does not document: other content than text, other roles. */
-export const openCompletionBody = z.object({
-  ...completionBody.shape,
-  messages: z
-    .array(
-      z
-        .object({
-          role: z.enum([...MESSAGE_ROLES, 'developer', 'tool']),
-          content: z.optional(
-            z.nullable(z.union([z.string(), z.array(z.looseObject({ type: text, text: z.optional(z.unknown()) }))])),
-          ),
-        })
-        // Only a message that calls tools has none.
-        .check(
-          z.refine(({ role, content }) => role === 'assistant' || (content ?? undefined) !== undefined, {
-            path: ['content'],
-            error: 'required',
-          }),
-        ),
-    )
-    .check(z.minLength(1)),
-});
 export const presetBody = z.object({ input: z.string(), model: text });
 export const uploadBody = z.object({ file: described('The bytes of the file.', z.string()), purpose: text });
 export const integrationBody = z.looseObject({ action: text });

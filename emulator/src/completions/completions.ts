@@ -1,9 +1,9 @@
 import { badRequest, notFound } from '../base/errors.js';
 import { mention } from '../base/mention.js';
 import type { Models } from '../store/models.js';
-import type { LanguageLoader, TokenPieces } from '../text/language.js';
+import type { Language, LanguageLoader, TokenPieces } from '../text/language.js';
 import { type PromptTokens, promptTokensOf } from '../text/prompt-tokens.js';
-import type { CompletionRequest, ModelResponse, ModelSource } from '../upstream/model-source.js';
+import type { ChatMessage, CompletionRequest, ModelResponse, ModelSource } from '../upstream/model-source.js';
 import {
   countedText,
   joinPieces,
@@ -12,7 +12,8 @@ import {
   type ToolCall,
 } from '../upstream/tool-calls.js';
 import { extractiveReply } from './responder.js';
-import type { ScriptedReplies } from './scripted-replies.js';
+import type { ResolvedReply, ScriptedReplies } from './scripted-replies.js';
+import { standInCalls } from './stand-in-calls.js';
 import { Turns } from './turns.js';
 
 /** What an answer comes from. The built-in responder takes it from the messages of the request. */
@@ -79,7 +80,7 @@ export class Completions {
     const window = this.#contextWindow(request.model);
     const language = this.parts.language.load();
     await this.#turns.wait();
-    const prompt = promptTokensOf(request.messages, window, language);
+    const prompt = promptTokensOf(request.messages.map(withCalls), window, language);
     counted?.(prompt);
     const promptTokens = prompt.tokens;
     if (promptTokens > window) {
@@ -92,17 +93,17 @@ export class Completions {
       const { model } = request;
       return { model, answeredBy: source.name, promptTokens, response, countTokens: language.countTokens };
     }
-    const content = scripted?.content ?? extractiveReply(request.messages, language);
+    const { content, toolCalls: called, finishReason } = scripted ?? builtInReply(request, language);
     const limit = Math.min(request.max_tokens ?? maxTokens, window - promptTokens);
     const tokens = language.tokenPieces(content, limit);
-    const toolCalls = (scripted?.toolCalls ?? []).map((call) => this.#toolCall(call));
+    const toolCalls = called.map((call) => this.#toolCall(call));
     return {
       model: request.model,
       answeredBy: scripted === undefined ? 'built-in' : 'scripted reply',
       tokens,
       toolCalls,
       tokenCount: tokens.count + language.countTokens(countedText(toolCalls)),
-      finishReason: tokens.cut ? 'length' : (scripted?.finishReason ?? 'stop'),
+      finishReason: tokens.cut ? 'length' : finishReason,
       promptTokens,
     };
   }
@@ -123,6 +124,19 @@ export class Completions {
     const message = `The model ${mention(model)} does not exist. Use one of ${names}`;
     throw notFound('model', message, 'model_not_found'); // A11
   }
+}
+
+/** Calls of tools, or else a text. */
+function builtInReply(request: CompletionRequest, language: Language): ResolvedReply {
+  const toolCalls = standInCalls(request, language);
+  if (toolCalls.length > 0) return { content: '', toolCalls, finishReason: 'tool_calls' };
+  return { content: extractiveReply(request.messages, language), toolCalls, finishReason: 'stop' };
+}
+
+/** A message with its tool calls as text, which count as well. */
+function withCalls({ role, content, tool_calls: calls }: ChatMessage): { role: string; content: string } {
+  if (calls === undefined) return { role, content };
+  return { role, content: [content, countedText(calls)].filter((part) => part !== '').join('\n') };
 }
 
 /** Reads a live completion to its end. Counts the tokens if the upstream did not. */

@@ -5,14 +5,14 @@ type Reading = Pick<Language, 'sentences' | 'terms'>;
 
 /**
  * Answers without a model. To a question, it quotes one to three sentences of the messages: they contain the rarest
- * word of the question, and each number and name in it. To results of tools, it replies with their text. To anything
+ * word of the question, and each number and name in it. To results of tools, it replies with the text of all since that message. To anything
  * else, it says what it is. The same request always gets the same answer.
  */
 export function extractiveReply(messages: readonly ChatMessage[], language: Reading): string {
-  const results = messages.slice(messages.findLastIndex(({ role }) => role !== 'tool') + 1);
-  if (results.length > 0) return results.map(({ content }) => content).join('\n');
-
   const last = messages.findLastIndex((message) => message.role === 'user');
+  const results = messages.slice(last + 1).filter(({ role }) => role === 'tool');
+  if (messages.at(-1)?.role === 'tool') return results.map(({ content }) => content).join('\n');
+
   const own = last === -1 ? [] : sentencesOf(messages[last], language);
   const questionAt = own.findLastIndex(isQuestion);
   const question = own[questionAt];

@@ -12,8 +12,11 @@ export interface ScriptedRequest {
 /** Which requests a reply is for: a text or a regular expression to find in the last user message, or a function. */
 export type ReplyMatch = string | RegExp | ((request: ScriptedRequest) => boolean);
 
-/** A scripted reply: its content, or a function that returns it. */
-export type Reply = ReplyContent | ((request: ScriptedRequest) => ReplyContent | Promise<ReplyContent>);
+/** A scripted reply: its content, those of the steps of a turn, or a function that returns the content. */
+export type Reply =
+  | ReplyContent
+  | ReplyContent[]
+  | ((request: ScriptedRequest) => ReplyContent | Promise<ReplyContent>);
 
 /** A reply: a text, or its parts. */
 export type ReplyContent =
@@ -22,7 +25,7 @@ export type ReplyContent =
       content?: string | undefined;
       /** Sent as JSON in place of `content`. */
       json?: unknown;
-      /** Not sent to a request that ends with the results of tools, which then gets the next reply that matches. */
+      /** Outside a list, not sent to a request with the results of tools, which then gets the next reply that matches. */
       tool_calls?: ScriptedToolCall[] | undefined;
       /** @default 'stop', or 'tool_calls' */
       finish_reason?: string | undefined;
@@ -47,7 +50,10 @@ export class ScriptedReplies {
   #scripts: ActiveReply[] = [];
   #count = 0;
 
-  /** Adds a reply for matching completion requests. Returns a function that removes it. */
+  /**
+   * Adds a reply for matching completion requests. Returns a function that removes it. Of a list, the first reply answers a message of the
+   * user, the second the results of the first one's tool calls, and so on: all but the last have `tool_calls`.
+   */
   on(match: ReplyMatch, reply: Reply): () => void {
     const id = this.add(match, reply);
     return () => {
@@ -57,8 +63,11 @@ export class ScriptedReplies {
 
   /** Like `on`, but returns the id of the reply. */
   add(match: ReplyMatch, reply: Reply): string {
-    const unknown = typeof reply === 'object' && Object.keys(reply).find((name) => !REPLY_FIELDS.includes(name));
+    const steps = isList(reply) ? reply : [reply];
+    const names = steps.flatMap((step) => (typeof step === 'object' ? Object.keys(step) : []));
+    const unknown = names.find((name) => !REPLY_FIELDS.includes(name));
     if (unknown) throw new RangeError(`a reply has ${REPLY_FIELDS.join(', ')}; ${unknown} is not a documented field`);
+    if (isList(reply) && !isLoop(reply)) throw new RangeError(`in a list, ${LOOP_RULE}`);
     this.#count += 1;
     const id = `reply_${this.#count}`;
     this.#scripts.unshift({ id, match, reply });
@@ -88,22 +97,44 @@ export class ScriptedReplies {
 
   /** @internal */
   async find(request: ScriptedRequest): Promise<ResolvedReply | undefined> {
-    const hasResults = request.messages.at(-1)?.role === 'tool';
-    const script = this.#scripts.find(
-      ({ match, reply }) => matches(match, request) && !(hasResults && callsTools(reply)),
-    );
-    if (script === undefined) return undefined;
-    const reply = typeof script.reply === 'function' ? await script.reply(request) : script.reply;
-    const parts = typeof reply === 'string' ? { content: reply } : reply;
-    const toolCalls = parts.tool_calls ?? [];
-    const content = parts.content ?? (parts.json === undefined ? '' : JSON.stringify(parts.json));
-    return { content, toolCalls, finishReason: parts.finish_reason ?? (toolCalls.length > 0 ? 'tool_calls' : 'stop') };
+    const step = stepOf(request.messages);
+    for (const { match, reply } of this.#scripts) {
+      const due = isList(reply) ? reply[step] : step > 0 && callsTools(reply) ? undefined : reply;
+      if (due === undefined || !matches(match, request)) continue;
+      return resolvedReply(typeof due === 'function' ? await due(request) : due);
+    }
+    return undefined;
   }
+}
+
+/** How many times the model has called tools since the newest message of the user. */
+function stepOf(messages: readonly ChatMessage[]): number {
+  const turn = messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1);
+  return turn.filter((message) => message.tool_calls !== undefined).length;
+}
+
+function resolvedReply(reply: ReplyContent): ResolvedReply {
+  const parts = typeof reply === 'string' ? { content: reply } : reply;
+  const toolCalls = parts.tool_calls ?? [];
+  const content = parts.content ?? (parts.json === undefined ? '' : JSON.stringify(parts.json));
+  return { content, toolCalls, finishReason: parts.finish_reason ?? (toolCalls.length > 0 ? 'tool_calls' : 'stop') };
 }
 
 const REPLY_FIELDS = ['content', 'json', 'tool_calls', 'finish_reason'];
 
-function callsTools(reply: Reply): boolean {
+/** Whether a list is the steps of a turn. */
+export function isLoop(replies: readonly ReplyContent[]): boolean {
+  return replies.length > 0 && replies.slice(0, -1).every(callsTools);
+}
+
+/** What makes a list of replies the steps of a turn. */
+export const LOOP_RULE = 'all replies but the last have tool_calls, since a text ends the turn';
+
+function isList(reply: Reply): reply is ReplyContent[] {
+  return Array.isArray(reply);
+}
+
+function callsTools(reply: Exclude<Reply, ReplyContent[]>): boolean {
   return typeof reply === 'object' && reply.tool_calls !== undefined;
 }
 

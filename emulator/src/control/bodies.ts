@@ -3,7 +3,13 @@
 import * as z from 'zod/mini';
 import { text } from '../api/schemas.js';
 import { described, namedObject } from '../base/endpoint.js';
-import type { ActiveReply, ReplyContent, ReplyMatch } from '../completions/scripted-replies.js';
+import {
+  type ActiveReply,
+  isLoop,
+  LOOP_RULE,
+  type ReplyContent,
+  type ReplyMatch,
+} from '../completions/scripted-replies.js';
 import { COMPACTION_LEVELS } from '../context/compaction/compact.js';
 import { PLAN_NAMES } from '../store/account.js';
 import { API_KEY_KINDS } from '../store/api-keys.js';
@@ -74,6 +80,25 @@ export const integrationSchema = z.object({
     }),
   ),
 });
+const replyContent = [
+  z.string(),
+  z.object({
+    content: z.optional(z.string()),
+    json: z.optional(described('Sent as JSON in place of `content`.', z.unknown())),
+    tool_calls: z.optional(
+      z.array(
+        z.object({
+          id: z.optional(text),
+          function: z.object({
+            name: text,
+            arguments: z.optional(described('JSON, or a value to send as JSON.', z.unknown())),
+          }),
+        }),
+      ),
+    ),
+    finish_reason: z.optional(text),
+  }),
+] as const;
 /** A scripted reply. */
 export const replySchema = namedObject('Reply', {
   match: z.union([
@@ -86,30 +111,21 @@ export const replySchema = namedObject('Reply', {
     ),
   ]),
   reply: z.union([
-    z.string(),
-    z.object({
-      content: z.optional(z.string()),
-      json: z.optional(described('Sent as JSON in place of `content`.', z.unknown())),
-      tool_calls: z.optional(
-        z.array(
-          z.object({
-            id: z.optional(text),
-            function: z.object({
-              name: text,
-              arguments: z.optional(described('JSON, or a value to send as JSON.', z.unknown())),
-            }),
-          }),
-        ),
-      ),
-      finish_reason: z.optional(text),
-    }),
+    ...replyContent,
+    described(
+      'The first answers a message of the user, the second the results of its tool calls, and so on.',
+      z.array(z.union(replyContent)).check(z.refine((replies) => isLoop(replies), LOOP_RULE)),
+    ),
   ]),
 });
 
 export const activeReply = z.object({ id: z.string(), ...replySchema.shape });
 
 /** Converts a scripted reply to the arguments of `chat.on`. */
-export function replyFrom({ match, reply }: z.infer<typeof replySchema>): { match: ReplyMatch; reply: ReplyContent } {
+export function replyFrom({ match, reply }: z.infer<typeof replySchema>): {
+  match: ReplyMatch;
+  reply: ReplyContent | ReplyContent[];
+} {
   return { match: typeof match === 'string' ? match : new RegExp(match.pattern, match.flags), reply };
 }
 

@@ -1,10 +1,22 @@
-import type { ReplyPiece } from './tool-calls.js';
+import type { ReplyPiece, ToolCall } from './tool-calls.js';
 
 /** A message of a completion request. */
 export interface ChatMessage {
   role: 'system' | 'user' | 'assistant' | 'developer' | 'tool';
   /** Its text: of content in parts, the text parts; of `null`, none. */
   content: string;
+  /** Of an assistant's message. */
+  tool_calls?: readonly ToolCall[] | undefined;
+  /** Of the result of a call. */
+  tool_call_id?: string | undefined;
+}
+
+/** A function that the model may call. */
+export interface FunctionDefinition {
+  name: string;
+  description?: string | null | undefined;
+  /** A JSON Schema. */
+  parameters?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
 /** The body of a completion request. */
@@ -14,6 +26,10 @@ export interface CompletionRequest {
   temperature?: number | undefined;
   max_tokens?: number | undefined;
   stream?: boolean | undefined;
+  /** A tool of another type than `function` has none. */
+  tools?: readonly { type: string; function?: FunctionDefinition | undefined }[] | null | undefined;
+  tool_choice?: string | { type: string; function?: { name: string } | undefined } | null | undefined;
+  parallel_tool_calls?: boolean | null | undefined;
   /** The body as the caller sent it, with undocumented fields such as `tools` and `response_format`. */
   sent?: Readonly<Record<string, unknown>> | undefined;
 }
