@@ -264,3 +264,15 @@ test('an agent gets calls, and then a text with all results of the turn', async 
   });
   expect(usage.completion_tokens).toBeGreaterThan(0);
 });
+
+test('a schema for the reply gets JSON that matches it', async () => {
+  const { ask } = callsTo(testEmulator());
+  const Plan = z.object({ harbour: z.string(), day: z.enum(['today', 'tomorrow']), boats: z.int() });
+  const json_schema = { name: 'plan', schema: z.toJSONSchema(Plan) };
+
+  const { body } = await ask('Sail from Bergen tomorrow with 3 boats.', {
+    response_format: { type: 'json_schema', json_schema },
+  });
+
+  expect(JSON.parse(body.choices[0].message.content)).toEqual({ harbour: 'Bergen', day: 'tomorrow', boats: 3 });
+});

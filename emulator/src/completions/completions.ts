@@ -13,7 +13,7 @@ import {
 } from '../upstream/tool-calls.js';
 import { extractiveReply } from './responder.js';
 import type { ResolvedReply, ScriptedReplies } from './scripted-replies.js';
-import { standInCalls } from './stand-in-calls.js';
+import { standInCalls, standInJson } from './stand-in-calls.js';
 import { Turns } from './turns.js';
 
 /** What an answer comes from. The built-in responder takes it from the messages of the request. */
@@ -126,10 +126,12 @@ export class Completions {
   }
 }
 
-/** Calls of tools, or else a text. */
+/** Calls of tools, or else JSON that a schema asks for, or a text. */
 function builtInReply(request: CompletionRequest, language: Language): ResolvedReply {
   const toolCalls = standInCalls(request, language);
   if (toolCalls.length > 0) return { content: '', toolCalls, finishReason: 'tool_calls' };
+  const json = standInJson(request, language);
+  if (json !== undefined) return { content: JSON.stringify(json), toolCalls, finishReason: 'stop' };
   return { content: extractiveReply(request.messages, language), toolCalls, finishReason: 'stop' };
 }
 

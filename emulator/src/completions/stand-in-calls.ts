@@ -35,6 +35,15 @@ export function standInCalls(request: CompletionRequest, language: Reading): Scr
   });
 }
 
+/** The reply in JSON that a `response_format` with a schema asks for, from the newest user message as arguments are. */
+export function standInJson({ messages, sent }: CompletionRequest, language: Reading): unknown {
+  const { json_schema: format } = Object(sent?.response_format);
+  const schema: unknown = Object(format).schema;
+  if (schema === undefined) return undefined;
+  const text = messages.findLast(({ role }) => role === 'user')?.content.slice(-LONGEST) ?? '';
+  return argumentsFor(schema, text, (word) => wordsOf(word, language).length > 0);
+}
+
 /** The end of a message that arguments are taken from. */
 const LONGEST = 2_000;
 
