@@ -21,7 +21,7 @@ interface Source {
  */
 export function argumentsFor(schema: unknown, text: string, isNew: (word: string) => boolean): unknown {
   const raw = text.match(/\S+/g) ?? [];
-  const words = raw.map((word) => word.replace(/^[^\p{L}\p{N}-]+|[^\p{L}\p{N}]+$/gu, ''));
+  const words = raw.map((word) => /-?[\p{L}\p{N}]+(?:[^\p{L}\p{N}]+[\p{L}\p{N}]+)*/u.exec(word)?.[0] ?? '');
   const [, afterPreposition] = PREPOSITION.exec(text) ?? [];
   const source = {
     texts: [...[...text.matchAll(QUOTE)].map(([, quote = '']) => ({ text: quote })), ...namesIn(raw, words, isNew)],
