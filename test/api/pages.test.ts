@@ -63,6 +63,20 @@ test.each([
   expect(String(failure)).not.toContain('CORS');
 });
 
+test('an upload has the type and the size that the caller says, if the size is that of the file', async () => {
+  const fetch = vi.fn(async (_url: string, _init: RequestInit) => Response.json({ id: 'f1' }));
+  const { files } = gatewayAt({ fetch, apiKey: 'svc_pk_abc' });
+  const file = new File(['abc'], 'a.bin');
+
+  await files.upload({ file, purpose: 'p', type: 'application/pdf', size: 3 });
+  const error = await failureOf(files.upload({ file, purpose: 'p', size: 4 }));
+
+  const sent = (fetch.mock.calls[0]?.[1].body as FormData | undefined)?.get('file');
+  expect(sent).toMatchObject({ name: 'a.bin', type: 'application/pdf', size: 3 });
+  expect(String(error)).toContain('size: the file has 3 bytes');
+  expect(fetch).toHaveBeenCalledOnce();
+});
+
 test.each<{ kind: string; file: Uploadable; name: string; type: string }>([
   { kind: 'a view of a larger buffer', file: new Uint8Array([0, 1, 2, 3, 4]).subarray(1, 4), name: 'file', type: '' },
   { kind: 'an ArrayBuffer', file: new Uint8Array([1, 2, 3]).buffer, name: 'file', type: '' },
