@@ -45,20 +45,9 @@ function codeOf(error: ForeignError): string | undefined {
   if (error instanceof ContextGatewayError) return undefined; // the `code` of an APIError is the service's
   const { code, name } = error as { code?: unknown; name?: unknown };
   if (typeof code === 'string' && CODE.test(code)) return code;
-  // undici omits the code of its parser errors; a Blob that cannot be read, and Deno's errors, have none.
-  if (typeof name === 'string' && NAMED.has(name)) return name;
-  return OF_DENO.find(([, said]) => said.test(error.message))?.[0];
+  // undici omits the code of its parser errors; a Blob that cannot be read, and Deno without permission, have none.
+  return typeof name === 'string' && NAMED.has(name) ? name : undefined;
 }
-
-/** Deno's errors have no codes. Their words are those of its HTTP client. */
-const OF_DENO: readonly (readonly [code: string, RegExp])[] = [
-  ['CERT_INVALID', /invalid peer certificate/],
-  ['ECONNREFUSED', /tcp connect error.*refused/is],
-  ['ENOTFOUND', /\(Connect\): dns error/],
-  ['ERR_SSL_WRONG_VERSION_NUMBER', /\(Connect\): received corrupt message/],
-  ['ECONNRESET', /connection reset by peer \(os error/i],
-  ['UND_ERR_SOCKET', /connection closed before message completed/],
-];
 
 /** A structural check: in test runners, platform errors may extend another `Error`. A thrown text is its own message. */
 function asError(value: unknown): ForeignError | undefined {

@@ -4,7 +4,6 @@ import type { APIPromise } from '../base/api-promise.js';
 import { ignoreErrors } from '../base/ignore-errors.js';
 import { Resource } from '../call/resource.js';
 import type { ProgressListener, Upload } from '../platform/engine.js';
-import { MEDIA_TYPE } from '../platform/upload/file.js';
 import type { SchemaOptions } from '../request/request-options.js';
 import { count, requiredText } from '../validation/fields.js';
 import { encodeJson } from '../validation/json.js';
@@ -56,7 +55,7 @@ const uploadParamsSchema = z.strictObject({
   file: z.optional(z.unknown()),
   purpose: requiredText,
   filename: z.optional(requiredText),
-  type: z.optional(z.string().check(z.regex(MEDIA_TYPE, { error: 'expected a media type, such as application/pdf' }))),
+  type: z.optional(requiredText),
   size: z.optional(count),
 });
 

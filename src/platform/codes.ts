@@ -1,3 +1,4 @@
+import { ContextGatewayError } from '../errors/base.js';
 import type { Progress } from './engine.js';
 import type { Failure } from './failure.js';
 
@@ -257,8 +258,31 @@ const TLS: readonly (readonly [said: RegExp, entry: Entry])[] = [
   [/./, { what: 'TLS failed', quotes: true }],
 ];
 
-/** The most characters of OpenSSL's words that are searched. */
+/** Deno's errors have no codes. Their words are those of its HTTP client. */
+const OF_DENO: readonly (readonly [code: string, RegExp])[] = [
+  ['CERT_INVALID', /invalid peer certificate/],
+  ['ECONNREFUSED', /tcp connect error.*refused/is],
+  ['ENOTFOUND', /\(Connect\): dns error/],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', /\(Connect\): received corrupt message/],
+  ['ECONNRESET', /connection reset by peer \(os error/i],
+  ['UND_ERR_SOCKET', /connection closed before message completed/],
+];
+
+/** The most characters of an error's words that are searched. */
 const MAX_WORDS = 500;
+
+/** Gives an error of Deno the code that its words mean, so that all later readers find it. */
+export function addCode({ code, chain }: Failure): string | undefined {
+  if (code !== undefined) return code;
+  for (const error of chain) {
+    const words = error.message.slice(0, MAX_WORDS);
+    const found = OF_DENO.find(([, said]) => said.test(words))?.[0];
+    if (found === undefined || error instanceof ContextGatewayError) continue;
+    Reflect.set(error, 'code', found);
+    return found;
+  }
+  return undefined;
+}
 
 /** The entry of a failure, if its cause is known. Browsers have no codes, and do not load this file. */
 export function entryOf({ code, chain }: Failure): Entry | undefined {

@@ -47,8 +47,8 @@ export function connectionError(failure: unknown, progress: Progress, request?: 
   if (request === undefined && chain[0]?.name === 'AbortError') return new APIAbortError({ cause: failure });
   const last = chain[chain.length - 1]; // Hermes 0.12 has no `at`
   if (last instanceof ContextGatewayError && (request === undefined || isOfThisCall(last))) return last;
-  const code = codeIn(failure);
-  const meaning = request?.meaningOf?.({ code, chain }, progress, request.origin);
+  const meaning = request?.meaningOf?.({ code: codeIn(failure), chain }, progress, request.origin);
+  const code = codeIn(failure); // the platform may have added one
   const what = meaning?.what ?? (code === undefined ? request?.unexplained : undefined);
   const from = request === undefined ? '' : ` from ${request.origin}${request.through ?? ''}`;
   const reached = meaning?.reached ?? progress;

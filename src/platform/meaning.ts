@@ -1,4 +1,4 @@
-import { type Entry, entryOf, progressAt } from './codes.js';
+import { addCode, type Entry, entryOf, progressAt } from './codes.js';
 import type { Progress } from './engine.js';
 import { readEnvironment } from './environment.js';
 import type { FailedRequest, Failure } from './failure.js';
@@ -38,7 +38,8 @@ export function meaningInPool(heard: ReadonlySet<string>): MeaningOf {
 }
 
 function meaningWith(hint: Hint): MeaningOf {
-  return (failure, progress, origin) => {
+  return (given, progress, origin) => {
+    const failure = { ...given, code: addCode(given) };
     const found = entryOf(failure);
     if (found === undefined) return { reached: progress, what: undefined, retryable: true, quotes: true };
     const entry = atThisPhase(found, failure, progress);

@@ -25,7 +25,7 @@ test('a service that wants the length of a stream says to pass its size', async 
 
   const error = await failureOf(upload());
 
-  expect(error.message).toContain('411 Length Required. It wants the length of an upload: pass the size of the stream');
+  expect(error.message).toContain('411 Length Required. Pass the size of the stream, or a Blob');
 });
 
 test.each([bytes.length + 1, bytes.length - 1, 0])(

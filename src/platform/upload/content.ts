@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { badArgument } from '../../errors/validation.js';
 import type { Form } from '../engine.js';
-import { badFile, checkSize, copyOfBytes, fileName, isBlob, isPath, isStream, MEDIA_TYPE } from './file.js';
+import { badFile, copyOfBytes, fileName, isBlob, isPath, isStream } from './file.js';
 import { typeByName } from './media-type.js';
 
 /** A file to upload, which can be read several times if possible. */
@@ -28,6 +28,8 @@ export interface OpenedFile {
   open(): AsyncIterable<Uint8Array>;
 }
 
+/** A media type with its parameters. Nothing else may end the header of a part. */
+const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+(?: *;[ -~]*)?$/;
 const PATH = ['file', 'path'];
 
 /** Checks the caller's file before anything is sent. `openFile` opens a path, on platforms with files. */
@@ -37,9 +39,11 @@ export function contentOf(form: Form, openFile: (path: string | URL) => OpenedFi
     const name = fileName(filename ?? own);
     return { filename: name, type: given ?? (type || typeByName(name)), size, repeatable: true, mayBeEmpty: true };
   };
+  if (given !== undefined && !MEDIA_TYPE.test(given))
+    throw badArgument(['type'], 'expected a type such as application/pdf');
   const known = (size: number): number => {
-    checkSize(form.size, size);
-    return size;
+    if ((form.size ?? size) === size) return size;
+    throw badArgument(['size'], `the file has ${size} bytes; leave size out`);
   };
   const bytes = copyOfBytes(file);
   if (bytes !== undefined) {

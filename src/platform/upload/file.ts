@@ -3,9 +3,6 @@ import { badArgument, type RequestValidationError } from '../../errors/validatio
 /** The bytes that a healthy upload sends within its timeout, for uploads without progress reports. */
 const UNSEEN_PROGRESS = 1024 * 1024;
 
-/** A media type with its parameters. Nothing else may end the header of a part. */
-export const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+(?: *;[ -~]*)?$/;
-
 /** How often an upload of this size would have reported progress. */
 export function estimatedParts(size: number): number {
   return Math.ceil(size / UNSEEN_PROGRESS);
@@ -51,11 +48,6 @@ export function isPath(file: unknown): file is { path: string | URL } {
 
 export function badFile(message: string): RequestValidationError {
   return badArgument(['file'], message);
-}
-
-/** Checks the size that the caller says against that of a file whose size is known. */
-export function checkSize(said: number | undefined, size: number): void {
-  if (said !== undefined && said !== size) throw badArgument(['size'], `the file has ${size} bytes; leave size out`);
 }
 
 /** Refuses a path on a platform without files. */

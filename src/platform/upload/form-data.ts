@@ -1,20 +1,9 @@
 import type { Form, ProgressListener, Upload } from '../engine.js';
-import {
-  badFile,
-  checkSize,
-  copyOfBytes,
-  escapeName,
-  estimatedParts,
-  fileName,
-  isPath,
-  isStream,
-  refusePath,
-} from './file.js';
+import { badFile, copyOfBytes, escapeName, estimatedParts, fileName, isPath, isStream, refusePath } from './file.js';
 
 /** A form written by the platform. It takes only files that can be sent as a whole, as in browsers. */
-export function formData({ fields, file, filename, type, size: said }: Form, listener: ProgressListener): Upload {
+export function formData({ fields, file, filename, type }: Form, listener: ProgressListener): Upload {
   const given = blobOf(file);
-  checkSize(said, given.size);
   const blob = type === undefined ? given : given.slice(0, given.size, type);
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.append(name, value);
