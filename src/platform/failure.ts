@@ -13,7 +13,7 @@ export interface Failure {
 }
 
 /** The meaning of a failure: how far the request got, the explanation, and whether a retry may help. */
-export interface Meaning {
+interface Meaning {
   readonly reached: Progress;
   readonly what: string | undefined;
   readonly retryable: boolean;
