@@ -19,7 +19,7 @@ const PACKAGES = [
       ...['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'docs/reference/assumptions.md'],
       ...['dist/index.js', 'dist/index.cjs', 'dist/index.d.ts', 'dist/web/index.js', 'dist/browser.js'],
     ],
-    largest: { unpackedSize: 3_460_000, size: 942 * 1024, entryCount: 191 },
+    largest: { unpackedSize: 3_510_000, size: 955 * 1024, entryCount: 191 },
   },
   {
     folder: 'emulator',
