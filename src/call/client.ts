@@ -16,7 +16,7 @@ import type { SchemaOptions } from '../request/request-options.js';
 import { LiveCalls } from '../request/timeouts.js';
 import type { ResponseSpec } from '../response/service-response.js';
 import { mapOf } from '../validation/fields.js';
-import { checkHeaderName, checkHeaders } from '../validation/headers.js';
+import { addHeaders, checkHeaderName } from '../validation/headers.js';
 import type { ApiArea, ClientState } from './call.js';
 import { Resource } from './resource.js';
 import { RetryBudget } from './retry-budget.js';
@@ -215,7 +215,9 @@ function checkDefaultHeaders(
     throw new ConfigurationError('idempotencyHeader must not be the header that carries the credential.');
   try {
     const agent = userAgent();
-    return { ...(agent && { 'user-agent': agent }), ...checkHeaders(defaultHeaders, credentialHeader) };
+    const headers: Record<string, string> = agent === undefined ? {} : { 'user-agent': agent };
+    addHeaders(headers, defaultHeaders, credentialHeader);
+    return headers;
   } catch (error) {
     if (!(error instanceof RequestValidationError)) throw error;
     const issue = error.issues[0];

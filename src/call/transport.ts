@@ -29,7 +29,7 @@ import { CallTimeouts } from '../request/timeouts.js';
 import { parseError, readError, readJson } from '../response/body.js';
 import { errorIn } from '../response/error-details.js';
 import { type ResponseSpec, ServiceResponse } from '../response/service-response.js';
-import { checkHeaders } from '../validation/headers.js';
+import { addHeaders } from '../validation/headers.js';
 import type { AnySchema } from '../validation/schema-issues.js';
 import { applySchema } from '../validation/validate.js';
 import { type ApiArea, type Call, CallAttempt, type ClientState } from './call.js';
@@ -158,9 +158,9 @@ export class Transport {
 
   #addHeaders(headers: Record<string, string>, { headers: given, idempotencyKey: key }: RequestOptions): void {
     const { credentialHeader } = this.#client.area;
-    if (given !== undefined) Object.assign(headers, checkHeaders(given, credentialHeader));
+    if (given !== undefined) addHeaders(headers, given, credentialHeader);
     const name = this.#client.options.idempotencyHeader ?? DEFAULTS.idempotencyHeader;
-    if (key !== undefined) Object.assign(headers, checkHeaders({ [name]: key }, credentialHeader));
+    if (key !== undefined) addHeaders(headers, { [name]: key }, credentialHeader);
   }
 
   async #run<T>(call: Call, read: Reader<T>, streamed: boolean): Promise<WithResponse<T>> {

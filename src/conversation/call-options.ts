@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { type RequestOptions, RequestValidationError } from '../index.js';
-import { checkHeaders } from '../validation/headers.js';
+import { addHeaders } from '../validation/headers.js';
 import { booleanOption, isFunction, option, timeOption } from '../validation/options.js';
 import { type AnySchema, findIssues } from '../validation/schema-issues.js';
 
@@ -87,5 +87,5 @@ export function checkCallOptions(options: object, schema: AnySchema): void {
 /** Checks options before the question is stored, and so before the client checks those of its request. */
 export function checkTurnOptions(options: RequestOptions & { background?: boolean | undefined }): void {
   checkCallOptions(options, turnOptionsSchema);
-  checkHeaders(options.headers, 'authorization');
+  addHeaders({}, options.headers, 'authorization');
 }

@@ -7,6 +7,9 @@ const BRAND = Symbol.for('context-gateway.error');
 /** Sets `partial`, which is a private field so that nothing prints it. */
 export const SET_PARTIAL = Symbol('setPartial');
 
+/** Marks an error whose message must also say what its cause says. */
+export const QUOTES_CAUSE = Symbol('quotesCause');
+
 /** The base class of every error of this package. Safe to log and serialise: it prints no credential or payload. */
 export class ContextGatewayError extends Error {
   /** The `name` of its errors. Minifiers do not change it, as they change the name of the class. */

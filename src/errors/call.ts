@@ -1,7 +1,7 @@
 import type { PartialChatCompletion } from '../base/completion.js';
 import type { Attempt } from '../base/response-info.js';
 import { APIError } from './api.js';
-import { ContextGatewayError, hide, SET_PARTIAL } from './base.js';
+import { ContextGatewayError, hide, QUOTES_CAUSE, SET_PARTIAL } from './base.js';
 import { safeCause } from './cause.js';
 import { APIConnectionError, type Sent } from './connection.js';
 import type { Redactor } from './redactor.js';
@@ -36,10 +36,14 @@ export function addCallDetails(
   if (error instanceof APIConnectionError || error instanceof APIError) {
     if (call !== undefined) hide(error, 'sent', mostSent(error.sent, call.sent), true);
   }
-  if (error instanceof APIConnectionError && error.cause !== undefined)
-    hide(error, 'cause', safeCause(error.cause, redactor));
+  let message = redactor.mask(error.message);
+  if (error instanceof APIConnectionError && error.cause !== undefined) {
+    const cause = safeCause(error.cause, redactor);
+    hide(error, 'cause', cause);
+    if (QUOTES_CAUSE in error && cause !== undefined)
+      message += ` The cause is ${cause.name}: ${cause.message.replace(/\.?$/, '.')}`;
+  }
   hide(error, 'attempts', call?.attempts ?? []);
-  const message = redactor.mask(error.message);
   error.message = message.includes(description) ? message : message.replace(/\.?$/, (end) => ` (${description})${end}`);
   captureCallSite(error, addCallDetails);
 }

@@ -1,8 +1,8 @@
 import { ContextGatewayError } from './base.js';
 import type { Redactor } from './redactor.js';
 
-/** The form of an error code. Any other value may contain a secret. */
-const CODE = /^(?!svc_)[\w.-]{1,64}$/;
+/** The form of an error code. Any other value may contain a secret. OpenSSL 3.2 and later write `SSL/TLS` in theirs. */
+const CODE = /^(?!svc_)(?:SSL\/TLS|[\w.-]){1,64}$/;
 
 /** The end of a line that names a place in the code, in Firefox and Safari: `send@https://example.com/app.js:10:20`. */
 const PLACE = /:\d+:\d+$/;
@@ -10,16 +10,23 @@ const PLACE = /:\d+:\d+$/;
 const MAX_PLACES = 50;
 const MAX_LINE = 1_000;
 
-type Failure = Error & { readonly syscall?: unknown };
+/** An error of the platform or of a library. It may have any fields. */
+export type ForeignError = Error & {
+  readonly syscall?: unknown;
+  /** Of an address that was looked up, or connected to. */
+  readonly hostname?: unknown;
+  readonly port?: unknown;
+};
 const NAMED = new Set(['HTTPParserError', 'NotReadableError', 'NotCapable', 'PermissionDenied']);
 
-/** A foreign error and its causes, at most five. */
-export function causesOf(failure: unknown): Failure[] {
-  const chain: Failure[] = [];
+/** A foreign error and its causes, at most five. Of several errors, as of a host with several addresses, the first. */
+export function causesOf(failure: unknown): ForeignError[] {
+  const chain: ForeignError[] = [];
   try {
-    for (let error = failure; isError(error) && chain.length < 5; error = error.cause) {
+    for (let error = asError(failure); error !== undefined && chain.length < 5; ) {
       chain.push(error);
       if (error instanceof ContextGatewayError) break; // its causes may belong to another request
+      error = asError(error.cause ?? (error as Partial<AggregateError>).errors?.[0]);
     }
   } catch {
     // An unreadable field is ignored.
@@ -34,42 +41,29 @@ export function codeIn(failure: unknown): string | undefined {
     .find((code) => code !== undefined);
 }
 
-function codeOf(error: Failure): string | undefined {
+function codeOf(error: ForeignError): string | undefined {
   if (error instanceof ContextGatewayError) return undefined; // the `code` of an APIError is the service's
   const { code, name } = error as { code?: unknown; name?: unknown };
-  // undici gives a 100 that no request asked for the code of any other end of a connection.
-  if (code === 'UND_ERR_SOCKET' && error.message === 'bad response') return 'UNASKED_100_CONTINUE';
   if (typeof code === 'string' && CODE.test(code)) return code;
-  // undici omits the code of its parser errors; a Blob that cannot be read, and Deno's errors, have none.
-  if (typeof name === 'string' && NAMED.has(name)) return name;
-  return OF_DENO.find(([, said]) => said.test(error.message))?.[0];
+  // undici omits the code of its parser errors; a Blob that cannot be read, and Deno without permission, have none.
+  return typeof name === 'string' && NAMED.has(name) ? name : undefined;
 }
 
-/** Deno's errors have no codes. Their words are those of its HTTP client. */
-const OF_DENO: readonly (readonly [code: string, RegExp])[] = [
-  ['CERT_INVALID', /invalid peer certificate/],
-  ['ECONNREFUSED', /tcp connect error.*refused/is],
-  ['ENOTFOUND', /\(Connect\): dns error/],
-  ['ERR_SSL_WRONG_VERSION_NUMBER', /\(Connect\): received corrupt message/],
-  ['ECONNRESET', /connection reset by peer \(os error/i],
-  ['UND_ERR_SOCKET', /connection closed before message completed/],
-];
-
-/** A structural check: in test runners, platform errors may extend another `Error`. */
-function isError(value: unknown): value is Failure {
-  const error = value as Partial<Error> | null | undefined;
-  return typeof error?.message === 'string' && typeof error.name === 'string';
+/** A structural check: in test runners, platform errors may extend another `Error`. A thrown text is its own message. */
+function asError(value: unknown): ForeignError | undefined {
+  const error = typeof value === 'string' ? { message: value } : (value as Partial<Error> | null | undefined);
+  return typeof error?.message === 'string' ? (error as ForeignError) : undefined;
 }
 
 /** A copy of a foreign error with what is safe to print: its name, message, code and stack. Other fields may hold a request. */
-export function safeCause(failure: unknown, redactor: Redactor): unknown {
+export function safeCause(failure: unknown, redactor: Redactor): Error | undefined {
   const chain = causesOf(failure);
   const [first] = chain;
   if (first === undefined) return undefined;
   try {
     const code = codeIn(first);
-    const message = redactor.quote([...new Set(chain.map(({ message }) => message).filter(Boolean))].join(': '));
-    const name = CODE.test(first.name) ? first.name : 'Error';
+    const message = redactor.quote([...new Set(chain.map(({ message }) => message.trim()).filter(Boolean))].join(': '));
+    const name = CODE.test(first.name ?? '') ? first.name : 'Error'; // what was thrown may be no error
     const cause: Error & { code?: string } = new Error(message || code || name);
     cause.name = name;
     if (code !== undefined && redactor.mask(code) === code) cause.code = code;

@@ -6,7 +6,7 @@ import { startOf } from '../base/unicode.js';
 import { APIAbortError, ClientClosedError } from '../errors/connection.js';
 import type { Redactor } from '../errors/redactor.js';
 import type { ByteSource } from '../platform/engine.js';
-import { checkHeaders } from '../validation/headers.js';
+import { addHeaders } from '../validation/headers.js';
 import type { Asked, ClientEvent, CompletionFacts, DoneEvent, EventBody, EventFacts, Listener } from './events.js';
 
 /** UTF-8 bytes per token, roughly, for most languages and code. */
@@ -73,7 +73,7 @@ export class CallReporter {
     this.#last = { ...NO_RESPONSE, rateLimit: this.#last.rateLimit };
     const setHeader = (name: string, value: string): boolean => {
       if (Object.hasOwn(headers, name.toLowerCase())) return false;
-      Object.assign(added, checkHeaders({ [name]: value }, credentialHeader));
+      addHeaders(added, { [name]: value }, credentialHeader);
       return true;
     };
     this.emit({ type: 'request', attempt, setHeader });

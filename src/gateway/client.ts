@@ -123,6 +123,7 @@ function keyTypeOf(key: string): KeyType {
 /** How to fix a 401 or 403. The service decides which endpoints a publishable key may call. */
 function explain(status: number, type: KeyType): string | undefined {
   if (status === 401) return 'Check apiKey: the service does not accept it.';
+  if (status === 411) return 'Pass the size of the stream, or a Blob.';
   if (status !== 403) return undefined;
   if (type === 'publishable')
     return 'If the key is valid, this endpoint does not accept publishable keys: call it from your server, with a secret key.';

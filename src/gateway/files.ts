@@ -5,7 +5,7 @@ import { ignoreErrors } from '../base/ignore-errors.js';
 import { Resource } from '../call/resource.js';
 import type { ProgressListener, Upload } from '../platform/engine.js';
 import type { SchemaOptions } from '../request/request-options.js';
-import { requiredText } from '../validation/fields.js';
+import { count, requiredText } from '../validation/fields.js';
 import { encodeJson } from '../validation/json.js';
 import { type OpenRecord, record } from './records.js';
 
@@ -29,6 +29,17 @@ export interface FileUploadParams {
   purpose: string;
   /** @default the name of the `File` or path, else `'file'` */
   filename?: string | undefined;
+  /**
+   * The media type of the file, such as `application/pdf`.
+   * @default that of the Blob, else by the extension of the name for a few common ones, else
+   * `application/octet-stream`. Browsers use only that of the Blob
+   */
+  type?: string | undefined;
+  /**
+   * The number of bytes of a stream, if you know it: its request then has a `content-length`, which some services and
+   * proxies want. Exactly so many bytes must follow. Not sent by `fetch`. The size of any other file is known.
+   */
+  size?: number | undefined;
 }
 
 /** Options of `files.upload`. */
@@ -44,6 +55,8 @@ const uploadParamsSchema = z.strictObject({
   file: z.optional(z.unknown()),
   purpose: requiredText,
   filename: z.optional(requiredText),
+  type: z.optional(requiredText),
+  size: z.optional(count),
 });
 
 /** `/v1/files` */
@@ -87,9 +100,9 @@ export class Files extends Resource {
   }
 }
 
-function uploadOf({ file, purpose, filename }: FileUploadParams, onProgress: ProgressListener | undefined): Upload {
-  encodeJson({ purpose, filename }); // rejects lone surrogates, which would arrive as other characters
-  const form = createForm({ fields: { purpose }, file, filename }, (sent, total) =>
+function uploadOf({ purpose, ...file }: FileUploadParams, onProgress: ProgressListener | undefined): Upload {
+  encodeJson({ purpose, filename: file.filename }); // rejects lone surrogates, which would arrive as other characters
+  const form = createForm({ fields: { purpose }, ...file }, (sent, total) =>
     ignoreErrors(() => onProgress?.(sent, total)),
   );
   return { ...form, cancel: () => ignoreErrors(form.cancel) };

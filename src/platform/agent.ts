@@ -1,8 +1,6 @@
 import type { Socket } from 'node:net';
 import type buildConnector from 'undici/lib/core/connect.js';
 import type AgentClass from 'undici/lib/dispatcher/agent.js';
-import { readEnvironment } from './environment.js';
-import type { Meaning } from './failure.js';
 
 /** The used part of undici's pool. */
 export interface Dispatch {
@@ -54,6 +52,9 @@ export function createAgent(connecting: Set<Socket>): Agent {
       callback(...result);
     });
     connecting.add(socket);
+    // A server may end TLS after the handshake, such as without a client certificate. undici would report the end of the
+    // socket that follows in place of this error.
+    socket.on('error', (error) => socket.destroy(error));
     // A waiting call has a timer. A connection without one must not keep the process alive.
     return socket.unref();
   };
@@ -89,36 +90,4 @@ function isSpecial(given: unknown): given is Dispatch {
   if (name === 'Dispatcher1Wrapper') return false; // in undici 8, `CURRENT` for older versions
   // One with interceptors looks like its Agent, except for this method.
   return name !== 'Agent' || dispatcher.dispatch !== Object.getPrototypeOf(dispatcher).dispatch;
-}
-
-/**
- * Mentions what else may be the reason: a proxy that is configured but not used, because a network that lets nothing out but
- * through its proxy looks like a service that is down; or http:// to a port that expects TLS.
- */
-export function withHints(meaning: Meaning, origin: string): Meaning {
-  const hint = hintFor(meaning, origin);
-  if (hint === undefined) return meaning;
-  const { what = 'the connection failed' } = meaning;
-  return { ...meaning, what: `${what}; ${hint}` };
-}
-
-function hintFor({ reached: { phase }, retryable }: Meaning, origin: string): string | undefined {
-  if (retryable && phase === 'headers' && origin.startsWith('http:'))
-    return 'if the port expects TLS, use https:// in baseURL';
-  const variable = retryable && phase === 'connect' ? unusedProxy(origin) : undefined;
-  return (
-    variable &&
-    `${variable} is set, but Node uses it only with NODE_USE_ENV_PROXY=1 (from Node 22.21 on); or pass dispatcher: new EnvHttpProxyAgent(), from undici`
-  );
-}
-
-/** The variable that names a proxy for this origin. */
-function unusedProxy(origin: string): string | undefined {
-  const { protocol, hostname } = new URL(origin);
-  const isExempt = (entry: string): boolean =>
-    entry === '*' || (entry !== '' && `.${hostname}`.endsWith(`.${entry.replace(/^\*?\.|:\d+$/g, '')}`));
-  const exempt = `localhost,127.0.0.1,[::1],${readEnvironment('no_proxy') ?? readEnvironment('NO_PROXY') ?? ''}`;
-  if (exempt.split(/[\s,]+/).some(isExempt)) return undefined;
-  const names = protocol === 'https:' ? ['https_proxy', 'HTTPS_PROXY'] : ['http_proxy', 'HTTP_PROXY'];
-  return names.find((name) => readEnvironment(name) !== undefined);
 }

@@ -42,6 +42,9 @@ export function createEngine({ fetch, dispatcher }: EngineOptions, rules = PAGE)
 /** A page reads few streams, so it decodes all their chunks in one way. */
 export const repeatedChunk = (): undefined => undefined;
 
+/** The names of other clients would make every page larger. */
+export const adviceFor = (_name: string): string | undefined => undefined;
+
 /** A page has no environment variables, and browsers send their own user agent. */
 export const readEnvironment = (): undefined => undefined;
 export const environmentListener = (): undefined => undefined;

@@ -50,7 +50,10 @@ export interface Form {
   readonly fields: Readonly<Record<string, string>>;
   /** The file as passed by the caller. */
   readonly file: unknown;
-  readonly filename: string | undefined;
+  readonly filename?: string | undefined;
+  readonly type?: string | undefined;
+  /** Bytes. */
+  readonly size?: number | undefined;
 }
 
 /** A prepared form, which creates a body for each attempt. */

@@ -21,6 +21,8 @@ export interface FetchRules extends Pick<FailedRequest, 'meaningOf' | 'sendsOnce
   requestInit(request: OutgoingRequest): Omit<FetchInit, 'signal'>;
   /** Explains a failure without a code. */
   explain?(error: unknown, request: OutgoingRequest): string | undefined;
+  /** The response that an error carries. */
+  responseIn?(error: unknown, origin: string): FetchResponse | undefined;
 }
 
 const READ_ALREADY =
@@ -61,8 +63,11 @@ function exchangeOf(request: OutgoingRequest, fetch: Fetch, rules: FetchRules): 
       response = await fetch(request.origin + request.target, init);
     } catch (error) {
       if (failure === undefined && isControlFlow(error)) throw error;
-      const unexplained = rules.explain?.(error, request);
-      throw failure ?? connectionError(error, exchange.progress, { ...failed, unexplained });
+      response = failure === undefined ? rules.responseIn?.(error, request.origin) : undefined;
+      if (response === undefined) {
+        const unexplained = rules.explain?.(error, request);
+        throw failure ?? connectionError(error, exchange.progress, { ...failed, unexplained });
+      }
     }
     if (!isResponse(response))
       throw new APIConnectionError('No usable response: the given fetch did not return a Response.', exchange.progress);

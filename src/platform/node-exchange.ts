@@ -5,6 +5,8 @@ import type { Controller, Dispatch, DispatchHandler, ResponseFields } from './ag
 import { decompress } from './decompress.js';
 import type { ByteSource, Exchange, OutgoingRequest, Progress, ResponseHead } from './engine.js';
 import { connectionError, type FailedRequest } from './failure.js';
+import { fetchHeaders, streamSource } from './fetch.js';
+import { responseIn } from './response-in.js';
 
 /** If more bytes than this wait for the reader, the socket is paused. */
 const HIGH_WATER = 64 * 1024;
@@ -28,6 +30,8 @@ export class NodeExchange implements Exchange, ByteSource, DispatchHandler {
     request: OutgoingRequest,
     agent: Dispatch,
     private readonly failed: FailedRequest,
+    /** Gets the origin when a response arrives. */
+    private readonly heard?: Set<string>,
   ) {
     this.head = new Promise((resolve, reject) => {
       this.#resolveHead = resolve;
@@ -54,7 +58,7 @@ export class NodeExchange implements Exchange, ByteSource, DispatchHandler {
       agent.dispatch(ownProperties(options), this);
     } catch (error) {
       // undici 7 and 8 report an invalid request to the handler. undici 6 throws if the handler is invalid.
-      const isOld = (error as { code?: unknown } | null | undefined)?.code === 'UND_ERR_INVALID_ARG';
+      const isOld = /^invalid on[A-Z]/.test(String((error as Partial<Error> | null | undefined)?.message));
       this.#fail(isOld ? oldDispatcher() : connectionError(error, this.progress, this.failed));
     }
   }
@@ -102,6 +106,7 @@ export class NodeExchange implements Exchange, ByteSource, DispatchHandler {
     if (status < 200 || this.#failure !== undefined) return; // informational; the response follows
     this.#phase = 'body';
     this.#sent = 'yes';
+    this.heard?.add(this.failed.origin);
     const headers = new NodeHeaders(fields);
     try {
       this.#resolveHead({ status, headers, body: decompress(this, headers.get('content-encoding'), this.failed) });
@@ -132,7 +137,16 @@ export class NodeExchange implements Exchange, ByteSource, DispatchHandler {
   }
 
   onResponseError(_controller: Controller | undefined, error: Error): void {
-    this.#fail(connectionError(error, this.progress, this.failed));
+    const carried = this.#phase === 'body' ? undefined : responseIn(error, this.failed.origin);
+    if (carried === undefined) {
+      this.#fail(connectionError(error, this.progress, this.failed));
+      return;
+    }
+    this.#phase = 'body';
+    this.#sent = 'yes';
+    this.#ended = true; // nothing more will be read of the connection
+    const body = streamSource(carried.body?.getReader(), this.failed);
+    this.#resolveHead({ status: carried.status, headers: fetchHeaders(carried.headers), body });
   }
 
   /** Called only by undici 6, whose other methods are missing here. Nothing was sent. */

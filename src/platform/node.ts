@@ -2,8 +2,7 @@ import type { Socket } from 'node:net';
 import type { ZodMiniType } from 'zod/mini';
 import * as z from 'zod/mini';
 import { ConfigurationError } from '../errors/base.js';
-import { type Agent, appWideDispatcher, createAgent, type Dispatch, withHints } from './agent.js';
-import { meaningOf } from './codes.js';
+import { type Agent, appWideDispatcher, createAgent, type Dispatch } from './agent.js';
 import type {
   Engine,
   EngineKind,
@@ -15,16 +14,21 @@ import type {
   Upload,
 } from './engine.js';
 import { environmentLog } from './environment.js';
-import { fetchEngine, requestInit } from './fetch.js';
+import { type FetchRules, fetchEngine, requestInit } from './fetch.js';
+import { meaningInDispatcher, meaningInFetch, meaningInPool } from './meaning.js';
 import { NodeExchange } from './node-exchange.js';
+import { responseIn } from './response-in.js';
 import { contentOf, openFile } from './upload/content.js';
 import { multipart } from './upload/multipart.js';
 
 export { environmentListener, isBrowser, readEnvironment, userAgent } from './environment.js';
+export { adviceFor } from './names-of-others.js';
 export { repeatedChunk } from './repeated-chunk.js';
 
 /** Compiling a schema takes 2 to 4 ms and makes checks twenty times faster. Short programs should not pay for it. */
 const USES_BEFORE_COMPILING = 30;
+
+const FETCH_RULES: FetchRules = { requestInit, meaningOf: meaningInFetch, responseIn };
 
 /** Files on disk and streams are sent while they are read. */
 export function createForm(form: Form, listener: ProgressListener): Upload {
@@ -37,7 +41,7 @@ export function createForm(form: Form, listener: ProgressListener): Upload {
  */
 export function createEngine(options: EngineOptions): Engine {
   if (options.fetch !== undefined)
-    return fetchEngine(options.fetch, { requestInit, meaningOf, sendsOnce: sendsOnce(options.fetch) });
+    return fetchEngine(options.fetch, { ...FETCH_RULES, sendsOnce: sendsOnce(options.fetch) });
   if (options.dispatcher !== undefined && typeof options.dispatcher.dispatch !== 'function') {
     throw new ConfigurationError('dispatcher must be an undici Dispatcher, such as a new ProxyAgent(url).');
   }
@@ -68,10 +72,13 @@ function sentOnce(request: OutgoingRequest): ReturnType<typeof requestInit> {
 
 class NodeEngine implements Engine {
   readonly #given: Dispatch | undefined;
-  readonly #fetchEngine = fetchEngine(undefined, {
-    requestInit: 'Deno' in globalThis ? sentOnce : requestInit,
-    meaningOf,
-  });
+  readonly #fetchEngine = fetchEngine(
+    undefined,
+    'Deno' in globalThis ? { ...FETCH_RULES, requestInit: sentOnce } : FETCH_RULES,
+  );
+  /** The origins that have sent valid HTTP through our own connections. */
+  readonly #heard = new Set<string>();
+  readonly #meaningInPool = meaningInPool(this.#heard);
   #own: Agent | 'fetch' | undefined;
   #nativeFetch: unknown;
   readonly #connecting = new Set<Socket>();
@@ -93,12 +100,16 @@ class NodeEngine implements Engine {
     const chosen = this.#given ?? this.#chosenByApp();
     if (chosen === 'fetch') return this.#fetchEngine.send(request);
     if (chosen !== undefined)
-      return new NodeExchange(request, chosen, { origin: `${origin} through the dispatcher`, meaningOf });
+      return new NodeExchange(request, chosen, {
+        origin,
+        through: ' through the dispatcher',
+        meaningOf: meaningInDispatcher,
+      });
     const own = this.#openOwn();
-    const explain: typeof meaningOf = (code, progress) => withHints(meaningOf(code, progress), origin);
-    if (own !== 'fetch') return new NodeExchange(request, own, { origin, meaningOf: explain });
+    const meaningOf = this.#meaningInPool;
+    if (own !== 'fetch') return new NodeExchange(request, own, { origin, meaningOf }, this.#heard);
     // Node's own `fetch`, directly: everything else was chosen above.
-    return fetchEngine(undefined, { requestInit, meaningOf: explain, sendsOnce: true }).send(request);
+    return fetchEngine(undefined, { requestInit, meaningOf, sendsOnce: true }).send(request);
   }
 
   async close(): Promise<void> {

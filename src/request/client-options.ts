@@ -61,10 +61,10 @@ export interface ClientOptions {
   maxRetryAfter?: number | undefined;
   /**
    * Headers of every request, such as another `user-agent` (on Node `context-gateway/0.1.0 node/24`, in browsers their
-   * own). You cannot set the credential, `host`, or headers that frame the body such as
-   * `content-length`.
+   * own); `null` leaves a header out. You cannot set the credential, `host`, headers that frame the body such as
+   * `content-length`, or in a browser what it forbids to pages.
    */
-  defaultHeaders?: Readonly<Record<string, string | undefined>> | undefined;
+  defaultHeaders?: Headers | Readonly<Record<string, string | null | undefined>> | undefined;
   /**
    * Your own `fetch`, to send all requests. It keeps its own timeouts: Node's `fetch` ends a response after 300 s of
    * silence, regardless of `timeout` and `streamIdleTimeout`.
@@ -132,7 +132,7 @@ export const commonOptions = {
   streamIdleTimeout: timeOption,
   maxRetries: /* @__PURE__ */ option<number>(
     (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MAX_RETRIES,
-    `must be a whole number from 0 to ${MAX_RETRIES}`,
+    `must be a whole number from 0 to ${MAX_RETRIES}; see also maxRetryAfter`,
   ),
 };
 

@@ -18,8 +18,8 @@ export interface RequestOptions {
   streamIdleTimeout?: number | undefined;
   /** Attempts after the first one, 0 to 5. @default 2 */
   maxRetries?: number | undefined;
-  /** Headers of this request. They override the client's `defaultHeaders`. */
-  headers?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Headers of this request. They override the client's `defaultHeaders`; `null` leaves one of those out. */
+  headers?: Headers | Readonly<Record<string, string | null | undefined>> | undefined;
   /**
    * Sent with every attempt, so that a service that supports it does the work only once. It is not documented whether
    * the service does, so the client still does not retry a POST whose response was lost. To retry it yourself, use the

@@ -1,3 +1,4 @@
+import { isBrowser } from '#platform';
 import { ConfigurationError } from '../errors/base.js';
 import { badArgument } from '../errors/validation.js';
 
@@ -10,30 +11,38 @@ const RESERVED = new Set([
 export const FOR_CREDENTIALS = ['authorization', 'cookie'];
 /** Any HTTP token except `__proto__`, which would set the prototype of an object. */
 const HEADER_NAME = /^(?!__proto__$)[!#$%&'*+.^_`|~0-9a-z-]+$/;
+/** What browsers forbid pages to set (Fetch standard, "forbidden request-header"), beside the reserved ones. */
+const FORBIDDEN =
+  /^(accept-(charset|encoding)|access-control-request-.*|cookie2?|date|dnt|origin|referer|set-cookie|via|(proxy|sec)-.*)$/;
 const HEADER_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
-/** Checks the user's headers and converts their names to lower case. An error names the header, never its value. */
-export function checkHeaders(
-  given: Readonly<Record<string, string | undefined>> | undefined,
+/**
+ * Checks the user's headers, and adds them in lower case. `null` removes one that would be sent otherwise. An error names the
+ * header, never its value.
+ */
+export function addHeaders(
+  headers: Record<string, string>,
+  given: Headers | Readonly<Record<string, string | null | undefined>> | undefined,
   credentialHeader: string,
-): Record<string, string> {
-  const headers: Record<string, string> = {};
-  if (given === undefined) return headers;
-  for (const [key, value] of headerEntries(given)) {
+): void {
+  const names = new Set<string>();
+  for (const [key, value] of headerEntries(given ?? {})) {
     if (value === undefined) continue;
     const name = key.toLowerCase();
-    const problem = Object.hasOwn(headers, name) ? 'is set twice' : findBadHeader(name, value, credentialHeader);
+    const problem = names.has(name) ? 'is set twice' : findBadHeader(name, value, credentialHeader);
     if (problem !== undefined) throw badArgument(['headers', key], problem);
-    headers[name] = value;
+    names.add(name);
+    if (value === null) delete headers[name];
+    else headers[name] = value;
   }
-  return headers;
 }
 
-/** Rejects a `Headers` or an array of pairs: `Object.entries` would silently lose their headers. */
-function headerEntries(given: object): [string, string | undefined][] {
-  if (Object.prototype.toString.call(given) === '[object Object]') return Object.entries(given);
-  const message = 'must be a plain object, such as Object.fromEntries(headers)';
-  throw badArgument(['headers'], message);
+/** Rejects anything else, such as an array of pairs: `Object.entries` would silently lose their headers. */
+function headerEntries(given: object): Iterable<[string, string | null | undefined]> {
+  const kind = Object.prototype.toString.call(given);
+  if (kind === '[object Headers]') return given as Headers; // of any realm or library
+  if (kind === '[object Object]') return Object.entries(given);
+  throw badArgument(['headers'], 'must be a plain object or a Headers');
 }
 
 function findBadHeader(name: string, value: unknown, credentialHeader: string): string | undefined {
@@ -41,6 +50,8 @@ function findBadHeader(name: string, value: unknown, credentialHeader: string): 
   if (name === credentialHeader)
     return 'is the header of the credential; pass the credential to the constructor instead';
   if (RESERVED.has(name)) return 'is set by the client itself';
+  if (value === null) return undefined;
+  if (isForbidden(name)) return 'is forbidden in browsers';
   if (typeof value !== 'string' || !HEADER_VALUE.test(value)) return 'must be a string of printable Latin-1 characters';
   return undefined;
 }
@@ -48,11 +59,15 @@ function findBadHeader(name: string, value: unknown, credentialHeader: string): 
 /** Checks the name of a header for a credential or an idempotency key. `also` lists reserved names that are allowed. */
 export function checkHeaderName(name: unknown, option: string, also: readonly string[] = []): string {
   const lower = typeof name === 'string' ? name.toLowerCase() : '';
-  const taken = (RESERVED.has(lower) && !also.includes(lower)) || lower === 'accept';
+  const taken = (RESERVED.has(lower) && !also.includes(lower)) || lower === 'accept' || isForbidden(lower);
   if (!HEADER_NAME.test(lower) || taken) {
     throw new ConfigurationError(
-      `${option} must be a valid header name that the client does not use, such as 'X-Session-Token'.`,
+      `${option} must be a valid header name that the client does not use or a browser forbids, such as 'X-Session-Token'.`,
     );
   }
   return lower;
+}
+
+function isForbidden(name: string): boolean {
+  return FORBIDDEN.test(name) && isBrowser();
 }

@@ -1,6 +1,6 @@
 import type { core, ZodMiniType } from 'zod/mini';
 import * as z from 'zod/mini';
-import { matches } from '#platform';
+import { adviceFor, matches } from '#platform';
 import { MAX_ISSUES, type ValidationIssue } from '../base/issues.js';
 import { isObject } from '../base/objects.js';
 import { conversationText } from './fields.js';
@@ -133,11 +133,11 @@ function kindOf(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
-/** The message for a name that is not among the known ones. It suggests the right spelling, or lists them. */
+/** The message for a name that is not among the known ones. It suggests the right spelling or our own name, or lists them. */
 export function unknownName(name: string, known: readonly string[]): string {
   const meant = alike(name, known);
   if (meant.length > 0) return `is unknown; did you mean ${meant.join(', ')}?`;
-  return `is unknown; expected one of ${known.join(', ')}`;
+  return `is unknown; ${adviceFor(name) ?? `expected one of ${known.join(', ')}`}`;
 }
 
 /** The known names that differ from a name only in case and separators. */

@@ -365,8 +365,11 @@ describe('validation of call options', () => {
     { headers: { 'x-a': 'CANARY\r\nx-b: 1' }, path: ['headers', 'x-a'], hint: /printable Latin-1/ },
     { headers: { 'x-a': 'CANARY漢' }, path: ['headers', 'x-a'], hint: /printable Latin-1/ },
     { headers: { 'x-a': 5 }, path: ['headers', 'x-a'], hint: /must be a string/ },
-    { headers: new Headers({ 'x-a': '1' }), path: ['headers'], hint: /plain object/ },
-    { headers: [['x-a', '1']], path: ['headers'], hint: /plain object/ },
+    { headers: new Headers({ host: 'CANARY' }), path: ['headers', 'host'], hint: /by the client/ },
+    { headers: { Authorization: null }, path: ['headers', 'Authorization'], hint: /the credential/ },
+    { headers: { 'x-a': null, 'X-A': '1' }, path: ['headers', 'X-A'], hint: /set twice/ },
+    { headers: [['x-a', '1']], path: ['headers'], hint: /plain object or a Headers/ },
+    { headers: new Map([['x-a', '1']]), path: ['headers'], hint: /plain object or a Headers/ },
   ])('rejects invalid headers (%#), and the error shows no value', async ({ headers, path, hint }) => {
     const call = () => gateway.integrations.list({ headers: headers as never });
 

@@ -274,7 +274,7 @@ describe('baseURL', () => {
 describe('options of a client', () => {
   const HTTPS_ONLY = /begin with https.* set dangerouslyAllowHTTP: true\.$/;
 
-  test.each(['signal', 'retries', 'x', 'constructor', 'completions'])(
+  test.each(['signal', 'retrys', 'x', 'constructor', 'completions'])(
     'the unknown option %s is rejected, and the error lists the valid ones',
     (option) => {
       const [ofGateway, ofContext] = bothWith({ [option]: 1 }).map((construct) => {
@@ -305,7 +305,11 @@ describe('options of a client', () => {
     ...['timeout', 'deadline', 'streamIdleTimeout'].flatMap((option) =>
       wrong(option, [0, -1, Number.NaN, Infinity, 1e12, '5s', null], /must be a number of milliseconds above 0 and at/),
     ),
-    ...wrong('maxRetries', [-1, 1.5, 6, Number.NaN, '2', null], /^maxRetries must be a whole number from 0 to 5\.$/),
+    ...wrong(
+      'maxRetries',
+      [-1, 1.5, 6, Number.NaN, '2', null],
+      /^maxRetries must be a whole number from 0 to 5; see also maxRetryAfter\.$/,
+    ),
     ...wrong('baseURL', ['http://service.test', 'http://localhost.evil.test', 'http://127.0.0.1.nip.io'], HTTPS_ONLY),
     ...wrong('baseURL', ['http://0.0.0.0', 'http://[::ffff:127.0.0.1]', 'http://128.0.0.1'], HTTPS_ONLY),
     ...wrong('baseURL', ['http://my-localhost', 'ftp://service.test/CANARY', 'javascript:CANARY'], HTTPS_ONLY),
@@ -329,7 +333,8 @@ describe('options of a client', () => {
     ['idempotencyHeader', 'cookie', /that the client does not use/],
     ['defaultHeaders', { Host: 'CANARY' }, /defaultHeaders\.Host is set by the client itself/],
     ['defaultHeaders', { 'x-a': 'CANARY\r\n' }, /^defaultHeaders\.x-a must be a string of/],
-    ['defaultHeaders', new Headers(), /defaultHeaders must be a plain object/],
+    ['defaultHeaders', [['x-a', 'CANARY']], /defaultHeaders must be a plain object or a Headers/],
+    ['defaultHeaders', new Headers({ host: 'CANARY' }), /defaultHeaders\.host is set by the client itself/],
     ['base_url', 1, /^base_url is unknown; did you mean baseURL\?$/],
   ])('%s: %o is rejected, and not shown', (option, value, hint) => {
     for (const construct of bothWith({ [option]: value })) {

@@ -63,6 +63,44 @@ test.each([
   expect(String(failure)).not.toContain('CORS');
 });
 
+test.each([
+  'Accept-Encoding',
+  'Origin',
+  'referer',
+  'Sec-Fetch-Mode',
+  'proxy-x',
+  'date',
+  'via',
+  'DNT',
+  'cookie2',
+  'set-cookie',
+])('the header %s, which browsers leave out, is refused when the client is made', async (name) => {
+  const construct = () => gatewayAt({ apiKey: 'svc_pk_abc', defaultHeaders: { [name]: 'CANARY' } });
+  const message = 'is forbidden in browsers';
+
+  expect(construct).toThrow(`defaultHeaders.${name} ${message}`);
+  expect(() => contextAt({ sessionHeader: { name } })).toThrow('a browser forbids');
+  const call = gatewayAt({ apiKey: 'svc_pk_abc' }).presets.list({}, { headers: { [name]: 'x' } });
+  expect(String(await failureOf(call))).toContain(`headers.${name}: ${message}`);
+  vi.unstubAllGlobals();
+  expect(construct).not.toThrow();
+});
+
+test('a session token in a cookie is refused in a page', () => {
+  expect(() => contextAt({ sessionHeader: { name: 'cookie' } })).toThrow('a browser forbids');
+});
+
+test('an upload has the type that the caller says', async () => {
+  const fetch = vi.fn(async (_url: string, _init: RequestInit) => Response.json({ id: 'f1' }));
+  const { files } = gatewayAt({ fetch, apiKey: 'svc_pk_abc' });
+  const file = new File(['abc'], 'a.bin');
+
+  await files.upload({ file, purpose: 'p', type: 'application/pdf' });
+
+  const sent = (fetch.mock.calls[0]?.[1].body as FormData | undefined)?.get('file');
+  expect(sent).toMatchObject({ name: 'a.bin', type: 'application/pdf', size: 3 });
+});
+
 test.each<{ kind: string; file: Uploadable; name: string; type: string }>([
   { kind: 'a view of a larger buffer', file: new Uint8Array([0, 1, 2, 3, 4]).subarray(1, 4), name: 'file', type: '' },
   { kind: 'an ArrayBuffer', file: new Uint8Array([1, 2, 3]).buffer, name: 'file', type: '' },

@@ -9,7 +9,7 @@ const expectRejected = rejectedBefore(fetch);
 
 const upload = (params: object) => () => gateway.files.upload({ file: new Blob(['a']), purpose: 'p', ...params });
 /** The body of an upload, which a service reads before it responds. */
-async function received(file: unknown, filename?: string): Promise<string> {
+async function received(file: unknown, filename?: string, more: object = {}): Promise<string> {
   let body = '';
   const { files } = gatewayAt({
     fetch: async (_url, init) => {
@@ -17,7 +17,7 @@ async function received(file: unknown, filename?: string): Promise<string> {
       return Response.json({});
     },
   });
-  await files.upload({ file, purpose: 'p', filename } as never);
+  await files.upload({ file, purpose: 'p', filename, ...more } as never);
   return body;
 }
 
@@ -89,5 +89,44 @@ describe('validation of an upload', () => {
     await expectRejected(upload({ file: { path: '/no/such/file' } }), ['file', 'path'], /no file at this path/);
     await expectRejected(upload({ file: { path: import.meta.dirname } }), ['file', 'path'], /not a file/);
     await expectRejected(upload({ file: { path: 'a\0b' } }), [], /^The request was not sent/);
+  });
+
+  const path = import.meta.filename;
+  const typed = new Blob(['abc'], { type: 'a/b' });
+  test.each([
+    { of: 'a path', file: { path }, filename: undefined, sent: 'application/octet-stream' },
+    { of: 'a path', file: { path }, filename: 'a.PDF', sent: 'application/pdf' },
+    { of: 'a web stream', file: new Blob(['abc']).stream(), filename: 'a.jsonl', sent: 'application/jsonl' },
+    { of: 'bytes', file: bytes, filename: 'a.png', sent: 'image/png' },
+    { of: 'a File without a type', file: new File(['abc'], 'a.csv'), filename: undefined, sent: 'text/csv' },
+    { of: 'a Blob with a type', file: typed, filename: 'a.pdf', sent: 'a/b' },
+    { of: 'a name without an extension', file: bytes, filename: 'constructor', sent: 'application/octet-stream' },
+  ])('sends $of under the name $filename as $sent, or as what type says', async ({ file, filename, sent }) => {
+    expect(await received(file instanceof ReadableStream ? bytes : file, filename)).toContain(
+      `Content-Type: ${sent}\r\n`,
+    );
+    expect(await received(file, filename, { type: 'x/y;z=1' })).toContain('Content-Type: x/y;z=1\r\n');
+  });
+
+  test.each(['', 'pdf', 'a/b\r\nx: y', 5])('rejects the type %j', async (type) => {
+    await expectRejected(
+      upload({ type }),
+      ['type'],
+      /expected a type such as application\/pdf|expected string|must not be empty/,
+    );
+  });
+
+  test('rejects a size that the file does not have, and one that is no count', async () => {
+    await expectRejected(upload({ size: 5 }), ['size'], /the file has 1 bytes; leave size out/);
+    await expectRejected(upload({ size: -1 }), ['size'], /at least 0/);
+    await expectRejected(upload({ file: { path }, size: 5 }), ['size'], /the file has \d+ bytes/);
+  });
+
+  test('rejects a field beside path, and says where it belongs', async () => {
+    for (const name of ['type', 'size', 'filename']) {
+      const hint = new RegExp(`is unknown: pass it beside file, as in { file, ${name} }`);
+      await expectRejected(upload({ file: { path, [name]: 'x' } }), ['file', name], hint);
+    }
+    await expectRejected(upload({ file: { path, mimetype: 'a/b' } }), ['file', 'mimetype'], /expected { path } alone/);
   });
 });

@@ -1,10 +1,14 @@
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { runInNewContext } from 'node:vm';
-import { MockAgent, ProxyAgent } from 'undici';
-import { describe, expect, test } from 'vitest';
+import { gzipSync } from 'node:zlib';
+import { Agent, interceptors, MockAgent, ProxyAgent, RetryAgent } from 'undici';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { APIConnectionError, ContextClient, GatewayClient, type GatewayClientOptions } from '../../src/index.js';
 import { leaksOf } from '../helpers/leaks.js';
-import { rawThenEnd } from './behaviours.js';
+import { answer, json, raw, rawThenEnd } from './behaviours.js';
+import { selfSigned } from './certificate.js';
 import { eager, failureOf, GET, KEY, PROMPT, STREAM, serve, TOKEN } from './world.js';
 
 const baseURL = 'https://service.test';
@@ -63,6 +67,141 @@ describe.each([
 
     expect(error.message).toContain('the response begins with "100 Continue", which no request asked for');
     expect(error).toMatchObject({ retryable: false, attempts: [{}] });
+  });
+
+  const large = `x-a: ${'a'.repeat(20_000)}\r\n`;
+  const whole = (headers: string, body: Uint8Array | string) =>
+    raw(`HTTP/1.1 200 OK\r\n${headers}content-length: ${body.length}\r\n\r\n`, body);
+  test.each([
+    { of: 'headers that are too large', sends: whole(large, '{}'), says: '--max-http-header-size=65536 (UND_ERR_H' },
+    {
+      of: 'text that is declared as gzip',
+      sends: whole('content-encoding: gzip\r\n', '{"a":1}'),
+      says: 'not encoded as its content-encoding says; let the service or the proxy send the right header (Z_DATA_ERROR). The cause is',
+    },
+    {
+      of: 'text that is declared as brotli',
+      sends: whole('content-encoding: br\r\n', '{"a":1} and more text'),
+      says: 'not encoded as its content-encoding says',
+    },
+    {
+      of: 'a gzip whose end was changed',
+      sends: whole(
+        'content-encoding: gzip\r\n',
+        Buffer.concat([gzipSync('{"a":1}').subarray(0, -8), Buffer.alloc(8, 1)]),
+      ),
+      says: 'not encoded as its content-encoding says',
+    },
+    {
+      of: 'another protocol',
+      sends: rawThenEnd('HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
+      says: 'the response switches to another protocol (101)',
+    },
+  ])('with $of is named, and not tried again', async ({ sends, says }) => {
+    world.server.answers(sends, sends);
+
+    const error = await failureOf(world.gateway({ fetch: given as Fetch, maxRetries: 1 }).request(GET));
+
+    expect(error.message).toContain(says);
+    expect(error).toMatchObject({ name: 'APIConnectionError', retryable: false, attempts: [{}] });
+  });
+});
+
+describe('https:// is suggested', () => {
+  const world = serve();
+  const HINT = 'if the port expects TLS, use https:// in baseURL';
+
+  test.each([
+    { to: 'a connection that is closed', sends: rawThenEnd(''), isHint: true },
+    { to: 'what does not begin as HTTP', sends: raw(Buffer.of(0x15, 3, 1, 0, 2, 2, 10)), isHint: true },
+    { to: 'a header that is not valid', sends: raw('HTTP/1.1 200 OK\r\nx y: 1\r\n\r\n'), isHint: false },
+    { to: 'headers that are too large', sends: raw(`HTTP/1.1 200 OK\r\nx: ${'a'.repeat(20_000)}`), isHint: false },
+  ])('after $to: $isHint', async ({ sends, isHint }) => {
+    world.server.answers(sends);
+
+    const error = await failureOf(world.gateway({ maxRetries: 0 }).request(GET));
+
+    expect(error.message.includes(HINT)).toBe(isHint);
+  });
+
+  test('not to a client that has had a response from there', async () => {
+    world.server.answers(json({}), rawThenEnd(''));
+    const gateway = world.gateway({ maxRetries: 0 });
+    await gateway.request(GET);
+
+    const error = await failureOf(gateway.request(GET));
+
+    expect(error.message).toContain('the server closed the connection (UND_ERR_SOCKET)');
+  });
+});
+
+describe('a server that wants a client certificate', () => {
+  afterEach(() => vi.unstubAllEnvs());
+
+  test.each(['TLSv1.2', 'TLSv1.3'] as const)('in %s is named, and not asked again', async (maxVersion) => {
+    const server = createServer({ ...selfSigned(), requestCert: true, rejectUnauthorized: true, maxVersion });
+    await new Promise<void>((resolve) => server.listen(0, resolve));
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+    const gateway = gatewayWith({
+      baseURL: `https://localhost:${(server.address() as AddressInfo).port}`,
+      maxRetries: 1,
+    });
+
+    const error = await failureOf(gateway.request(GET));
+
+    expect(error.message).toMatch(
+      /want(s|) a client certificate.*dispatcher: new Agent\(\{ connect: \{ cert, key \} \}\)/,
+    );
+    expect(error).toMatchObject({ retryable: false, attempts: [{}] });
+    await gateway.close();
+    server.close();
+  });
+});
+
+describe('an error that carries a response is read as one', () => {
+  const world = serve();
+  const MISSING = { error: { message: 'No such thing.', type: 'invalid_request_error', code: 'nope' } };
+
+  test.each([
+    ['responseError', () => new Agent().compose(interceptors.responseError())],
+    ['retry', () => new Agent().compose(interceptors.retry({ maxRetries: 0, statusCodes: [404] }))],
+    ['RetryAgent', () => new RetryAgent(new Agent(), { maxRetries: 0, statusCodes: [404] })],
+  ])('of undici: %s', async (kind, create) => {
+    world.server.answers(answer(404, JSON.stringify(MISSING)));
+    const dispatcher = create();
+
+    const error = await failureOf(world.gateway({ dispatcher }).request(POST));
+    await dispatcher.destroy();
+
+    expect(error).toMatchObject({ name: 'NotFoundError', status: 404, sent: 'no' });
+    if (kind === 'responseError') expect(error).toMatchObject({ code: 'nope', body: MISSING });
+  });
+
+  test.each<[of: string, fail: (url: string, response: Response) => unknown]>([
+    ['ky', (_, response) => ({ response })],
+    ['ofetch', async (_, response) => ({ data: await response.json(), response })],
+    [
+      'undici, in the cause',
+      (_, { headers, status: statusCode }) => ({
+        cause: Object.assign(new Error(), { statusCode, headers: Object.fromEntries(headers), body: MISSING }),
+      }),
+    ],
+  ])('of a given fetch: %s', async (_, fail) => {
+    const fetch: Fetch = async (url) => {
+      const fields = await fail(String(url), Response.json(MISSING, { status: 404 }));
+      throw Object.assign(new Error('Request failed with status code 404'), fields);
+    };
+
+    const error = await failureOf(gatewayWith({ fetch }).request(POST));
+
+    expect(error).toMatchObject({ name: 'NotFoundError', status: 404, code: 'nope', sent: 'no' });
+  });
+
+  test('but not the response of another address, which the fetch has called before', async () => {
+    const response = Object.defineProperty(new Response('', { status: 401 }), 'url', { value: 'https://login.test/' });
+    const fetch: Fetch = () => Promise.reject(Object.assign(new Error('Request failed'), { response }));
+
+    expect(await failureOf(gatewayWith({ fetch }).request(POST))).toMatchObject({ name: 'APIConnectionError' });
   });
 });
 
@@ -179,7 +318,10 @@ describe('the cause of a connection error', () => {
 
     const error = await failureOf(gatewayWith({ dispatcher }).request(GET));
 
-    expect(error.message).toMatch(/through the dispatcher/);
+    expect(error.message).toMatch(
+      /through the dispatcher: no mock matches the request; .*The cause is MockNotMatchedError: Mock dispatch not matched for path '\/v1\/things'/,
+    );
+    expect(error).toMatchObject({ sent: 'no', retryable: false });
     expect(String(error.cause)).toMatch(/Mock dispatch not matched/);
     await dispatcher.close();
   });
@@ -199,21 +341,28 @@ describe('the cause of a connection error', () => {
 
 describe('a proxy', () => {
   const world = serve();
-  const through = async (url: string) => {
+  const through = async (url: string, maxRetries = 0) => {
     const dispatcher = new ProxyAgent(url);
-    const error = await failureOf(gatewayWith({ dispatcher }).request(POST));
+    const error = await failureOf(gatewayWith({ dispatcher, maxRetries }).request(POST));
     await dispatcher.close();
     return error;
   };
 
-  test('that rejects the tunnel is reported with its status, and the request was not sent', async () => {
-    world.server.answers(rawThenEnd('HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n'));
+  test.each([
+    { status: 407, says: 'it wants credentials', attempts: 1 },
+    { status: 403, says: 'it allows no connection to this host', attempts: 1 },
+    { status: 429, says: 'it allows no connection to this host', attempts: 2 },
+    { status: 502, says: 'it cannot reach the service', attempts: 2 },
+  ])('that rejects the tunnel with $status is named, and nothing was sent', async ({ status, says, attempts }) => {
+    world.server.answers(rawThenEnd(`HTTP/1.1 ${status} No\r\ncontent-length: 0\r\n\r\n`));
 
-    const error = await through(world.server.url);
+    const error = await through(world.server.url, 1);
 
-    expect(error).toMatchObject({ phase: 'connect', sent: 'no' });
-    expect(error.message).toMatch(/through the dispatcher: .*proxy/);
-    expect(String(error.cause)).toContain('407');
+    expect(error).toMatchObject({ phase: 'connect', sent: 'no', attempts: { length: attempts } });
+    expect(error.message).toContain(
+      `through the dispatcher: the proxy rejected the connection with status ${status}; ${says}`,
+    );
+    expect(String(error.cause)).toContain(`${status}`);
   });
 
   test('that responds with garbage has not forwarded the request', async () => {
@@ -227,7 +376,9 @@ describe('a proxy', () => {
   test('that does not run is not mistaken for the service', async () => {
     const error = await through('http://127.0.0.1:1');
 
-    expect(error.message).toContain(`from ${baseURL} through the dispatcher: the connection was refused`);
+    expect(error.message).toContain(
+      `from ${baseURL} through the dispatcher: the connection was refused; this is not the address of baseURL, so check the proxy`,
+    );
     expect(String(error.cause)).toContain('127.0.0.1:1');
   });
 });

@@ -114,7 +114,7 @@ describe("a user's fetch", () => {
 
       expect(error).toBeInstanceOf(APIConnectionError);
       expect(error).toMatchObject({ sent: 'maybe', attempts: [{}] });
-      expect(error.message).toContain('the connection failed (POST');
+      expect(error.message).toContain('the connection failed. The cause is ');
       expect(sent).toBe(1);
     },
   );

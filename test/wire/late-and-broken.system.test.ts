@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { ConfigurationError, GatewayClient, RateLimitError, type RateLimiter } from '../../src/index.js';
-import { meaningOf } from '../../src/platform/codes.js';
 import { connectionError } from '../../src/platform/failure.js';
+import { meaningInFetch } from '../../src/platform/meaning.js';
 import { CallTimeouts, LiveCalls } from '../../src/request/timeouts.js';
 import { engines } from '../helpers/engines.js';
 import { manualRuntime } from '../helpers/manual-runtime.js';
@@ -50,7 +50,7 @@ describe('an error of a call that may have had an effect', () => {
       const progress = { phase: 'headers', sent: 'maybe' } as const;
       const broken = Object.assign(new Error(code), { code, syscall: 'read' });
       const refused = Object.assign(new Error(code), { code, syscall: 'connect' });
-      const request = { origin: 'http://localhost', meaningOf, sendsOnce: true };
+      const request = { origin: 'http://localhost', meaningOf: meaningInFetch, sendsOnce: true };
 
       expect(connectionError(broken, progress, request)).toMatchObject(progress);
       expect(connectionError(refused, progress, request)).toMatchObject({ phase: 'connect', sent: 'no' });

@@ -12,7 +12,7 @@ describe('in a process of its own', () => {
   const world = serve();
 
   /** Runs a program. Resolves to its output and the time it kept running after it printed `done`. */
-  function run(program: string, engine = ''): Promise<{ output: string; lingered: number }> {
+  function run(program: string, engine = '', before = ''): Promise<{ output: string; lingered: number }> {
     const start = `import { GatewayClient, toEventStream } from ${JSON.stringify(builtURL('context-gateway'))};
       process.on('unhandledRejection', (error) => console.log('UNHANDLED', error));
       process.on('warning', (warning) => console.log('WARNING', warning));
@@ -20,11 +20,12 @@ describe('in a process of its own', () => {
       const options = process.argv[1] === 'fetch' ? { ...given, fetch: globalThis.fetch } : given;
       const client = new GatewayClient(options);
       const get = (more) => client.request({ method: 'GET', path: '/v1/things' }, more);`;
+    const args = ['--input-type=module', '-e', `${start}\n${program}`, engine];
     return new Promise((done) => {
       let doneAt = 0;
       const child = execFile(
-        process.execPath,
-        ['--input-type=module', '-e', `${start}\n${program}`, engine],
+        before === '' ? process.execPath : 'sh',
+        [...(before === '' ? [] : ['-c', `${before} exec "$@"`, 'sh', process.execPath]), ...args],
         { cwd: tmpdir() },
         (error, stdout, stderr) => {
           done({ output: `${stdout}${stderr}${error?.code ?? ''}`, lingered: performance.now() - doneAt });
@@ -37,6 +38,27 @@ describe('in a process of its own', () => {
   }
 
   const slow = atEnd(({ socket }) => void setTimeout(() => socket.write(bytesOf(200, '{}')), 300));
+
+  test.skipIf(process.platform === 'win32').each(['', 'fetch'])(
+    'that has used up its open files, each call says what to raise (%s)',
+    async (engine) => {
+      world.server.answers(...Array.from({ length: 200 }, () => slow));
+      const program = `await get();
+        const { openSync, closeSync } = await import('node:fs');
+        const open = [];
+        try { for (;;) open.push(openSync('/dev/null')); } catch {}
+        const error = await new GatewayClient({ ...options, maxRetries: 0 }).request({ method: 'GET', path: '/v1/things' }).catch((error) => error);
+        for (const file of open) closeSync(file);
+        console.log('done', error.message, error.sent);
+        process.exit();`;
+
+      const { output } = await run(program, engine, 'ulimit -n 100; ');
+
+      expect(output).toMatch(
+        /this process may not open more files and connections; raise its limit \(ulimit -n.*EMFILE.* no$/m,
+      );
+    },
+  );
 
   test.each([
     ['a closed client', json({}), `await get(); await client.close(); console.log('done');`, 'done'],

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { badArgument } from '../../errors/validation.js';
 import type { Form } from '../engine.js';
 import { badFile, copyOfBytes, fileName, isBlob, isPath, isStream } from './file.js';
+import { typeByName } from './media-type.js';
 
 /** A file to upload, which can be read several times if possible. */
 export interface FileContent {
@@ -27,22 +28,27 @@ export interface OpenedFile {
   open(): AsyncIterable<Uint8Array>;
 }
 
-const UNKNOWN_TYPE = 'application/octet-stream';
+/** A media type with its parameters. Nothing else may end the header of a part. */
+const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+(?: *;[ -~]*)?$/;
 const PATH = ['file', 'path'];
 
 /** Checks the caller's file before anything is sent. `openFile` opens a path, on platforms with files. */
-export function contentOf({ file, filename }: Form, openFile: (path: string | URL) => OpenedFile): FileContent {
-  const of = (own: unknown, size: number | undefined) => ({
-    filename: fileName(filename ?? own),
-    type: UNKNOWN_TYPE,
-    size,
-    repeatable: size !== undefined,
-    mayBeEmpty: true,
-  });
+export function contentOf(form: Form, openFile: (path: string | URL) => OpenedFile): FileContent {
+  const { file, filename, type: given } = form;
+  const of = (own: unknown, size: number | undefined, type = '') => {
+    const name = fileName(filename ?? own);
+    return { filename: name, type: given ?? (type || typeByName(name)), size, repeatable: true, mayBeEmpty: true };
+  };
+  if (given !== undefined && !MEDIA_TYPE.test(given))
+    throw badArgument(['type'], 'expected a type such as application/pdf');
+  const known = (size: number): number => {
+    if ((form.size ?? size) === size) return size;
+    throw badArgument(['size'], `the file has ${size} bytes; leave size out`);
+  };
   const bytes = copyOfBytes(file);
   if (bytes !== undefined) {
     return {
-      ...of(undefined, bytes.byteLength),
+      ...of(undefined, known(bytes.byteLength)),
       get blob() {
         return new Blob([bytes]);
       },
@@ -52,25 +58,35 @@ export function contentOf({ file, filename }: Form, openFile: (path: string | UR
   if (isBlob(file)) {
     // jsdom's Blob has none.
     if (typeof file.stream !== 'function') throw badFile('this Blob cannot be read as a stream; pass its bytes');
-    const type = /^[\w.+-]+\/[\w.+-]+(?: *;[ -~]*)?$/.test(file.type) ? file.type : UNKNOWN_TYPE;
-    const content = of((file as Partial<File>).name, file.size);
+    const type = MEDIA_TYPE.test(file.type) ? file.type : '';
+    const content = of((file as Partial<File>).name, known(file.size), type);
     const open = () => reading(file.stream()).open();
     // A stream of its own may give other bytes than those that a Blob holds.
     const isPlain = file.stream === Blob.prototype.stream;
-    return { ...content, type, ...(isPlain && { blob: file }), open };
+    return { ...content, ...(isPlain && { blob: file }), open };
   }
   if (isStream(file)) {
     const { locked, readableDidRead, path } = file as Partial<ReadableStream & Readable & { path: unknown }>;
     if (locked || readableDidRead) throw badFile('this stream is locked, or was already read');
     // Node's stream of a file has a path. Only Node's streams say that they were not read.
-    return { ...of(path, undefined), mayBeEmpty: readableDidRead === false, ...reading(file) };
+    const read = { repeatable: false, mayBeEmpty: readableDidRead === false || form.size === 0 };
+    return { ...of(path, form.size), ...read, ...reading(file) };
   }
   if (isPath(file)) {
+    checkFields(file);
     const { name, size, open } = openFile(file.path);
-    return { ...of(name, size), open };
+    return { ...of(name, known(size)), open };
   }
   const hint = typeof file === 'string' ? "; for a file on disk pass { path: '…' }, for text new Blob([text])" : '';
   throw badFile(`expected a File, Blob, Uint8Array, ArrayBuffer, a stream of bytes, or { path }${hint}`);
+}
+
+/** A field beside `path` would have no effect. */
+function checkFields(file: object): void {
+  const other = Object.keys(file).find((key) => key !== 'path');
+  if (other === undefined) return;
+  const hint = ['type', 'size', 'filename'].includes(other) ? `: pass it beside file, as in { file, ${other} }` : '';
+  throw badArgument(['file', other], `is unknown${hint || '; expected { path } alone'}`);
 }
 
 /** The bytes of a stream, and a way to cancel it while a read is pending. */

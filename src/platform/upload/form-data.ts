@@ -2,12 +2,13 @@ import type { Form, ProgressListener, Upload } from '../engine.js';
 import { badFile, copyOfBytes, escapeName, estimatedParts, fileName, isPath, isStream, refusePath } from './file.js';
 
 /** A form written by the platform. It takes only files that can be sent as a whole, as in browsers. */
-export function formData({ fields, file, filename }: Form, listener: ProgressListener): Upload {
-  const blob = blobOf(file);
+export function formData({ fields, file, filename, type }: Form, listener: ProgressListener): Upload {
+  const given = blobOf(file);
+  const blob = type === undefined ? given : given.slice(0, given.size, type);
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.append(name, value);
   // Browsers escape it themselves. workerd does not, and a quote or a line break would end the header.
-  form.append('file', blob, escapeName(fileName(filename ?? (blob as Partial<File>).name)));
+  form.append('file', blob, escapeName(fileName(filename ?? (given as Partial<File>).name)));
   const { size } = blob;
   return {
     contentType: undefined,

@@ -121,16 +121,17 @@ async function* contentOf(file: FileContent): AsyncGenerator<Uint8Array, undefin
         `the stream yielded a value that is not bytes (${typeof chunk}); it must yield Uint8Array, ArrayBuffer or strings`,
       );
     }
-    if (given + bytes.byteLength > size) throw brokenOff(`it ${changedFrom(size)}`);
+    if (given + bytes.byteLength > size) throw brokenOff(wrongSize(file, size));
     given += bytes.byteLength;
     yield bytes;
   }
   if (isEmpty && !file.mayBeEmpty) throw brokenOff(USED_UP);
-  if (given < size && file.size !== undefined) throw brokenOff(`it ${changedFrom(size)}`);
+  if (given < size && file.size !== undefined) throw brokenOff(wrongSize(file, size));
 }
 
-function changedFrom(size: number): string {
-  return `had ${size} when the call began, and changed size while it was being sent. Upload it when nothing writes to it, or pass a stream`;
+function wrongSize({ repeatable }: FileContent, size: number): string {
+  if (!repeatable) return `the stream does not have the ${size} bytes that size says`;
+  return `it had ${size} when the call began, and changed size while it was being sent. Upload it when nothing writes to it, or pass a stream`;
 }
 
 /** Even an error of this package belongs to the source here, and says nothing about this request. */
