@@ -33,7 +33,7 @@ export function createModel<Version extends Specification>(
       const { params, warnings } = prepare(options);
       const body = { ...params, stream: false } as const;
       const call = gateway.chat.completions.create(body, requestOptions(options)).withResponse();
-      const { data, response } = await call.catch((error) => Promise.reject(toApiCallError(error, body, gateway)));
+      const { data, response } = await call.catch((error) => Promise.reject(toApiCallError(error, body)));
       const choice = data.choices.find(({ index }) => index === 0);
       return {
         content: contentOf(choice?.message),
@@ -50,7 +50,7 @@ export function createModel<Version extends Specification>(
       const { params, warnings } = prepare(options);
       const body = { ...params, stream: true } as const;
       const call = gateway.chat.completions.create(body, requestOptions(options));
-      const completion = await call.catch((error) => Promise.reject(toApiCallError(error, body, gateway)));
+      const completion = await call.catch((error) => Promise.reject(toApiCallError(error, body)));
       const { includeRawChunks } = options;
       return {
         stream: toPartStream(completion, { specification, warnings, includeRawChunks }),
@@ -77,7 +77,6 @@ function contentOf(reply: ChatReply | undefined) {
   ];
 }
 
-/** The AI SDK retries by itself. With the client's own retries, there would be nine attempts. */
 function requestOptions({ abortSignal, headers }: CallOptions): RequestOptions {
-  return { maxRetries: 0, signal: abortSignal, headers };
+  return { signal: abortSignal, headers };
 }

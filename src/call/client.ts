@@ -10,7 +10,7 @@ import type { ClientEvent } from '../events/events.js';
 import type { EngineKind } from '../platform/engine.js';
 import { MemoryRateLimiter } from '../rate-limit/memory-rate-limiter.js';
 import { baseURLReader } from '../request/base-url.js';
-import { type ClientOptions, DEFAULTS } from '../request/client-options.js';
+import type { ClientOptions } from '../request/client-options.js';
 import { checkArguments, type Endpoint, type Method, type Query } from '../request/request.js';
 import type { SchemaOptions } from '../request/request-options.js';
 import { LiveCalls } from '../request/timeouts.js';
@@ -89,11 +89,6 @@ export class ServiceClient<Options extends ClientOptions> extends Resource {
    */
   get rateLimit(): { readonly [bucket in 'gateway' | 'context' | 'compact']?: RateLimit } {
     return Object.fromEntries(this.#shared.rateLimits);
-  }
-
-  /** @internal The longest wait for a rate limit, in milliseconds, for the AI SDK, which retries calls itself. */
-  get maxRetryAfter(): number {
-    return this.#options.maxRetryAfter ?? DEFAULTS.maxRetryAfter;
   }
 
   /**
