@@ -36,7 +36,7 @@ const PACKAGES = [
       ),
       ...['dist/vitest.js', 'dist/vitest.d.ts'],
     ],
-    largest: { unpackedSize: 2_840_000, size: 1_225 * 1024, entryCount: 60 },
+    largest: { unpackedSize: 2_960_000, size: 1_270 * 1024, entryCount: 60 },
   },
 ];
 /** The documented prefixes alone (`svc_sk_`, `svc_sk_local_…`) do not count as keys. */
