@@ -37,7 +37,7 @@ const PROGRAMS = [
   },
   {
     name: 'what the conversation helper adds to a page with both clients',
-    budget: 36.4, // the target is 9: docs/internals/decisions/size.md
+    budget: 37, // the target is 9: docs/internals/decisions/size.md
     code: `import { createConversation } from 'context-gateway/conversation';
       ${CLIENTS}
       const conversation = createConversation({ context, gateway, conversationId: 'c', model: 'm' });

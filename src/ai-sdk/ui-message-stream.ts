@@ -61,7 +61,7 @@ async function* chunksOf(
     for (let step = await parts.next(); !step.done; step = await parts.next()) {
       if (!hasBegun) {
         yield { type: 'start', messageId: reply.id }; // not before: with an id, the page shows a message
-        const recalled = shownSources(reply.report?.recalled ?? []);
+        const recalled = shownSources(reply.report?.recalled ?? [], showResults);
         if (recalled.length > 0) yield { type: 'data-recalled', data: recalled };
       }
       hasBegun = true;

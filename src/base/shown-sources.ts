@@ -4,8 +4,12 @@ import { startOf } from './unicode.js';
 const MOST = 10;
 const LENGTH = 400;
 
-/** What a page shows of what a prompt recalled: the best of what matched, and the beginnings of their texts. */
-export function shownSources<Source extends { match: string; text: string }>(recalled: readonly Source[]): Source[] {
-  const matching = recalled.filter(({ match }) => match !== 'beside').slice(0, MOST);
+/** What a page shows of what a prompt recalled: the best of what matched, and the beginnings of their texts. No results of tools, unless the app shows them. */
+export function shownSources<Source extends { role: string; match: string; text: string }>(
+  recalled: readonly Source[],
+  showResults: boolean,
+): Source[] {
+  const visible = recalled.filter(({ role, match }) => match !== 'beside' && (showResults || role !== 'tool'));
+  const matching = visible.slice(0, MOST);
   return matching.map((one) => ({ ...one, text: startOf(one.text, LENGTH) }));
 }

@@ -35,12 +35,13 @@ export function inTurns(messages: Messages): Messages {
     } else {
       const reply = replyOf(message);
       const turn = replyTo === undefined ? turns.at(-1) : known.get(replyTo);
-      const question = replyTo ?? turn?.[0]?.id;
+      const asked = turn === early ? undefined : turn?.[0]; // a greeting is no question
+      const question = replyTo ?? asked?.id;
       const counted = question === undefined ? undefined : counting.get(question);
       if (counted === reply) answered.add(counted);
       // What an app adds behind the reply that counts, counts too.
       const counts = counted === undefined || (replyTo === undefined ? answered.has(counted) : counted === reply);
-      const isSent = counts && turn?.[0]?.excluded !== true && !excluded.has(message.reply ?? '');
+      const isSent = counts && asked?.excluded !== true && !excluded.has(message.reply ?? '');
       (turn ?? early).push(isSent || message.excluded ? message : { ...message, excluded: true });
     }
   }

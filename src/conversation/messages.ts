@@ -34,7 +34,7 @@ export interface SentMessage {
 }
 
 /** The result of a call that has none: it waited for the app, its process ended, or it is left out. */
-const NOT_RUN = 'This call was not run.';
+export const NOT_RUN = 'This call was not run.';
 
 /**
  * The messages of a request, from whatever part of the prompt. Without those that are excluded, except the `question`, and without

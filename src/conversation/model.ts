@@ -236,9 +236,9 @@ export interface ChatStep {
 export interface ChatTurn {
   /** The reply: the text after its last call of a tool. If `stopped`, the part that arrived. */
   text: string;
-  /** What the model did before with tools. Empty if it called none, or only such as wait for the app. */
+  /** What the model did with tools: the calls that were run. */
   steps: readonly ChatStep[];
-  /** The calls of tools that wait for the app, if the reply ended with some: those without `execute`, and those after `maxSteps`. */
+  /** The calls of tools that wait for the app, if the reply ended with some. */
   toolCalls?: readonly ToolCall[] | undefined;
   /** Whether the reply was stopped, aborted or cut off before it was complete. */
   stopped: boolean;
@@ -283,8 +283,8 @@ export interface ReplyStream extends AsyncIterable<string> {
   /** The composition of the prompt, from the first piece of text on. */
   readonly report: PromptReport | undefined;
   /**
-   * Resolves to the turn when the reply is complete, was stopped, or was cut off by an error. If no text arrived,
-   * rejects with the error that the loop throws.
+   * Resolves to the turn when the reply is complete, was stopped, or was cut off by an error. If no text arrived after its last call of a
+   * tool, rejects with the error that the loop throws; its steps are stored.
    */
   final(): Promise<ChatTurn>;
   /**

@@ -79,8 +79,8 @@ export interface ConversationOptions {
   onCompaction?: ((receipt: CompactionReceipt) => void) | undefined;
   /**
    * Called with errors that do not end a turn: a failed compaction, a context or a memory that could not be read (once in 30 s), your `search` or
-   * `saveState`, a compaction that removed nothing because the service does not have the messages, and a reply that fails or cannot be
-   * stored after its reader has left.
+   * `saveState`, a compaction that removed nothing because the service does not have the messages, what a tool throws, arguments that do not
+   * match, and a reply that fails or cannot be stored after its reader has left.
    * @default such errors are ignored
    */
   onError?: ((error: unknown) => void) | undefined;

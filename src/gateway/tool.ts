@@ -1,7 +1,8 @@
 import { isObject } from '../base/objects.js';
+import { type Call, type ToolResult, type ToolWork, WORK } from '../base/tool-work.js';
 import { ConfigurationError } from '../errors/base.js';
 import type { StandardSchema } from '../validation/validate.js';
-import type { FunctionTool, ToolCall } from '../wire/tools.js';
+import type { FunctionTool } from '../wire/tools.js';
 
 /** What a tool gets beside its arguments. */
 export interface ToolContext {
@@ -17,32 +18,25 @@ export interface ToolDefinition<Args> {
   /** What it does, and when to call it. */
   description?: string | undefined;
   /** The arguments: a [Standard Schema](https://standardschema.dev) that has a JSON Schema, such as one of zod, or a JSON Schema. */
-  parameters?: StandardSchema<Args> | object | undefined;
+  parameters?: StandardSchema<Args> | (object & { '~standard'?: undefined }) | undefined;
   /** The same as `parameters`, which the AI SDK and MCP call so. */
-  inputSchema?: StandardSchema<Args> | object | undefined;
+  inputSchema?: StandardSchema<Args> | (object & { '~standard'?: undefined }) | undefined;
   /** Checks and types the arguments, beside a JSON Schema as `parameters`. */
   schema?: StandardSchema<Args> | undefined;
   /** Whether the model must write arguments that match exactly. Not every service knows it. */
   strict?: boolean | undefined;
   /**
-   * Runs a call. The model reads a returned text unchanged, anything else as JSON, and the message of an error that it throws. Without
-   * `execute`, calls wait for your app.
+   * Runs a call. The model reads a returned text unchanged, anything else as JSON, and the message of an error that it throws, which
+   * `onError` of the conversation gets, too. It must not wait for a turn or an `add` of its own
+   * conversation, which wait for this turn. Without `execute`, calls wait for your app.
    */
   execute?: ((args: Args, context: ToolContext) => unknown) | undefined;
 }
 
 /** A function that a model may call. Its JSON is a `FunctionTool`. */
 export interface Tool extends FunctionTool {
-  /** @internal Runs a call. Never rejects. */
-  readonly run?: ((call: ToolCall, signal: AbortSignal) => Promise<ToolResult>) | undefined;
-}
-
-/** What became of a call. */
-interface ToolResult {
-  /** What the model reads. */
-  text: string;
-  /** Why it failed. */
-  error?: unknown;
+  /** @internal */
+  readonly [WORK]?: ToolWork;
 }
 
 type WithJsonSchema = { '~standard': { jsonSchema?: { input(options: { target: string }): object } } };
@@ -64,15 +58,14 @@ type WithJsonSchema = { '~standard': { jsonSchema?: { input(options: { target: s
  * });
  * ```
  */
-export function tool<Args = Record<string, unknown>>(
-  definition: ToolDefinition<Args> & ({ parameters: StandardSchema<Args> } | { inputSchema: StandardSchema<Args> }),
-): Tool;
-export function tool<Args = Record<string, unknown>>(definition: ToolDefinition<Args>): Tool;
-export function tool<Args>(definition: ToolDefinition<Args>): Tool {
+export function tool<Args = Record<string, unknown>>(definition: ToolDefinition<Args>): Tool {
   const given = Object(definition) as ToolDefinition<Args>;
   const { name, description, inputSchema, parameters = inputSchema, strict, execute } = given;
   if (typeof name !== 'string' || !/^[\w-]{1,64}$/.test(name))
     throw new ConfigurationError('tool takes a name of 1 to 64 letters, digits, _ and -.');
+  const unknown = Object.keys(given).find((field) => !FIELDS.includes(field));
+  if (unknown !== undefined)
+    throw new ConfigurationError(`The tool ${name} must not have ${unknown}: ${FIELDS.join(', ')}.`);
   if (execute !== undefined && typeof execute !== 'function')
     throw new ConfigurationError(`The execute of the tool ${name} must be a function.`);
   const schema = given.schema ?? (isStandard(parameters) ? parameters : undefined);
@@ -83,49 +76,67 @@ export function tool<Args>(definition: ToolDefinition<Args>): Tool {
     ...(json !== undefined && { parameters: json }),
     ...(strict !== undefined && { strict }),
   };
-  const run =
-    execute &&
-    ((call: ToolCall, signal: AbortSignal) => resultOf(call, signal, execute, schema as StandardSchema<Args>));
-  // Not among what is sent, or printed.
-  return Object.defineProperty({ type: 'function' as const, function: described }, 'run', { value: run });
+  const made = { type: 'function', function: described } as const;
+  if (execute === undefined)
+    return { ...made, [WORK]: { check: (call) => withArguments(call, schema, () => undefined) } };
+  const run: ToolWork['run'] = (call, signal) =>
+    withArguments(call, schema, async (args: Args) => ({
+      text: textOf(await execute(args, { signal, toolCallId: call.id })) ?? 'Done.',
+    }));
+  return { ...made, [WORK]: { run } };
 }
+
+const FIELDS = ['name', 'description', 'parameters', 'inputSchema', 'schema', 'strict', 'execute'];
 
 function isStandard(value: unknown): value is StandardSchema<never> & WithJsonSchema {
   return Object(Object(value)['~standard']).validate !== undefined;
 }
 
+/** @throws {ConfigurationError} */
 function jsonSchemaOf(name: string, parameters: unknown): object | undefined {
   if (parameters === undefined) return undefined;
-  if (!isStandard(parameters)) {
-    if (isObject(parameters)) return parameters;
-    throw new ConfigurationError(`The parameters of the tool ${name} must be a schema.`);
-  }
-  const { $schema: _, ...json } = Object(parameters['~standard'].jsonSchema?.input({ target: 'draft-2020-12' }));
-  if (Object.keys(json).length > 0) return json;
-  throw new ConfigurationError(
-    `The schema of the tool ${name} has no JSON Schema. Pass both: { parameters: z.toJSONSchema(schema), schema }.`,
-  );
+  const { $schema: _, ...json } = isStandard(parameters) ? asJson(name, parameters) : Object(parameters);
+  // A service takes the parameters of a function as one object.
+  if (isObject(parameters) && (json.type === 'object' || json.type === undefined)) return json;
+  throw new ConfigurationError(`The parameters of the tool ${name} must be the schema of an object.`);
 }
 
-/** Runs a call. What fails is a result that says so: the model can try again. */
-async function resultOf<Args>(
-  { id, function: { arguments: text } }: ToolCall,
-  signal: AbortSignal,
-  execute: (args: Args, context: ToolContext) => unknown,
-  schema: StandardSchema<Args> | undefined,
-): Promise<ToolResult> {
+function asJson(name: string, schema: WithJsonSchema): Record<string, unknown> {
+  const both = 'Pass both: { parameters: z.toJSONSchema(schema), schema }.';
+  const { jsonSchema } = schema['~standard'];
+  if (jsonSchema === undefined)
+    throw new ConfigurationError(`The schema of the tool ${name} has no JSON Schema. ${both}`);
   try {
-    const args: unknown = JSON.parse(text.trim() || '{}');
+    return Object(jsonSchema.input({ target: 'draft-2020-12' }));
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : 'it has no form in JSON Schema';
+    throw new ConfigurationError(`The schema of the tool ${name} is no JSON Schema: ${why}. ${both}`, { cause });
+  }
+}
+
+/** Does something with the arguments of a call. What fails is a result that says so: the model can try again. */
+async function withArguments<Args, Result>(
+  { function: { arguments: text } }: Call,
+  schema: StandardSchema<Args> | undefined,
+  work: (args: Args) => Result | Promise<Result>,
+): Promise<Result | ToolResult> {
+  try {
+    const args = argumentsIn(text);
     const checked = await schema?.['~standard'].validate(args);
     if (checked?.issues) throw new TypeError(`the arguments do not match: ${checked.issues.map(issueOf).join('; ')}`);
-    const result = await execute((checked === undefined ? args : await checked.value) as Args, {
-      signal,
-      toolCallId: id,
-    });
-    return { text: textOf(result) ?? 'Done.' };
+    return await work((checked === undefined ? args : checked.value) as Args); // the cast is true: without a schema, any
   } catch (error) {
     const { message = error } = Object(error) as { message?: unknown };
     return { text: `Error: ${textOf(message) ?? String(message)}`, error };
+  }
+}
+
+/** A model may write none. */
+function argumentsIn(text: string): unknown {
+  try {
+    return JSON.parse(text.trim() || '{}');
+  } catch (cause) {
+    throw new SyntaxError('the arguments are no JSON', { cause });
   }
 }
 

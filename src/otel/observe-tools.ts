@@ -1,4 +1,5 @@
 import * as api from '@opentelemetry/api';
+import { WORK, workOf } from '../base/tool-work.js';
 import type { FunctionTool, Tool } from '../index.js';
 import { ATTRIBUTE } from './names.js';
 import { type ObserveOptions, SCOPE } from './observe.js';
@@ -21,9 +22,9 @@ export function observeTools(
   { tracerProvider = api.trace.getTracerProvider() }: Pick<ObserveOptions, 'tracerProvider'> = {},
 ): Tool[] {
   return tools.map((tool: Tool) => {
-    const { run } = tool;
+    const { run } = workOf(tool);
     if (run === undefined) return tool;
-    const observed: Tool['run'] = (call, signal) => {
+    const observed: typeof run = (call, signal) => {
       const { name, description } = tool.function;
       const attributes: api.Attributes = {
         [ATTRIBUTE.operation]: 'execute_tool',
@@ -43,8 +44,7 @@ export function observeTools(
         return result;
       });
     };
-    // As `tool` does: not among what is sent.
-    return Object.defineProperty({ ...tool }, 'run', { value: observed });
+    return { ...tool, [WORK]: { run: observed } };
   });
 }
 

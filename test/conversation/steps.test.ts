@@ -6,12 +6,14 @@ import {
   type ReplyPart,
   type StoredMessage,
   textOf,
+  toResponse,
 } from 'context-gateway/conversation';
 import { describe, expect, test, vi } from 'vitest';
+import * as z from 'zod';
 import { failureOf } from '../helpers/service.js';
 import { partsOf } from './parts.js';
-import { called, result, scripted } from './scripted.js';
-import { assistant, elsewhere, smallTalk, talkWith } from './world.js';
+import { called, result, scripted, tide } from './scripted.js';
+import { assistant, elsewhere, smallTalk, talkWith, user } from './world.js';
 
 const circular: Record<string, unknown> = {};
 circular.itself = circular;
@@ -126,9 +128,7 @@ describe('calls that wait', () => {
 
     expect(bodies[2]?.messages).toEqual(bodies[1]?.messages);
     expect(roles(await rows())).toBe('user assistant tool assistant');
-    expect(await failureOf(talk.send([answer('b')]))).toMatchObject({
-      message: expect.stringContaining('does not wait'),
-    });
+    expect(await failureOf(talk.send([answer('b')]))).toMatchObject({ name: 'ConversationConflictError' });
   });
 
   test('a text that was stopped after a result is replaced when it is sent again', async () => {
@@ -161,10 +161,17 @@ describe('calls that wait', () => {
     expect((await rows()).map(textOf)).toEqual(['Delete it.', '', 'Yes.', '', 'Really.', 'Deleted.']);
   });
 
-  test('also those after maxSteps, and those of tools that the service knows', async () => {
-    const { talk } = scripted([{ tool_calls: [called('a')] }, { tool_calls: [called('b')] }], { maxSteps: 1 });
+  test('not those after maxSteps, but those of tools that the service knows', async () => {
+    const { talk, errors } = scripted([{ tool_calls: [called('a')] }, { tool_calls: [called('b')] }], { maxSteps: 1 });
 
-    expect(await talk.send('When?')).toMatchObject({ text: '', toolCalls: [{ id: 'b' }], finish_reason: 'tool_calls' });
+    const turn = await talk.send('When?');
+    expect(turn).toMatchObject({
+      text: '',
+      toolCalls: [],
+      finish_reason: 'tool_calls',
+      steps: [{}, { calls: [{ call: { id: 'b' } }] }],
+    });
+    expect(errors).toMatchObject([{ message: expect.stringContaining('after 1 steps (maxSteps)') }]);
     const other = scripted([{ tool_calls: [called('c')] }], { tools: [] });
     expect(await other.talk.send('When?')).toMatchObject({ toolCalls: [{ id: 'c' }] });
   });
@@ -198,7 +205,7 @@ describe('a turn that fails after a step', () => {
 
     await stoppedAtFirst(talk.stream(question));
 
-    expect((await rows()).map(textOf)).toEqual(['When?', 'At n']);
+    expect((await rows()).map(textOf)).toEqual(['When?', 'I look.', result, 'At n']);
   });
 
   test('the error of a store has the turn with its steps', async () => {
@@ -427,4 +434,174 @@ test('in a store of parts, no result of an excluded question is found', async ()
 
   expect(await talk.search('lighthouse')).toEqual([]);
   expect((await talk.prepare('Which colour has the lighthouse?')).recalled?.content ?? '').not.toContain('red');
+});
+
+test('what a tool throws reaches onError, and arguments of a call that waits are checked', async () => {
+  const failing = tool({
+    name: 'fail',
+    execute: () => {
+      throw new RangeError('Closed.');
+    },
+  });
+  const refund = tool({ name: 'refund', parameters: z.object({ order: z.string() }) });
+  const { talk, errors } = scripted(
+    [{ tool_calls: [called('a', {}, 'fail'), called('b', { nope: 1 }, 'refund')] }, { content: 'Sorry.' }],
+    { tools: [failing, refund] },
+  );
+
+  const { text, steps } = await talk.send('Refund it.');
+
+  expect(text).toBe('Sorry.');
+  expect(steps[0]?.calls.map((one) => one.result)).toEqual([
+    'Error: Closed.',
+    expect.stringContaining('the arguments do not match: order'),
+  ]);
+  expect(errors).toMatchObject([{ name: 'RangeError' }, { name: 'TypeError' }]);
+});
+
+test('a copy of a tool runs, too', async () => {
+  const { talk } = scripted([{ tool_calls: [called('a')] }, { content: 'At noon.' }], { tools: [{ ...tide }] });
+
+  expect((await talk.send('When?')).text).toBe('At noon.');
+});
+
+test('a turn has the calls that ran beside one that waits', async () => {
+  const { talk } = scripted([{ content: 'I look.', tool_calls: [called('a'), called('b', {}, 'ask')] }], {
+    tools: [tide, ask],
+  });
+
+  expect(await talk.send('When?')).toMatchObject({
+    ...{ text: 'I look.', toolCalls: [{ id: 'b' }] },
+    steps: [{ text: '', calls: [{ call: { id: 'a' }, result }] }],
+  });
+});
+
+test('no result of a tool reaches a page among what was recalled', async () => {
+  const step = { replyTo: 'q', reply: 'r' };
+  const old = [
+    { ...user('The vault?'), id: 'q' },
+    { ...assistant(''), ...step, id: 'c', tool_calls: [called('a')] },
+    { ...answer('a', 'The vault account of Miller is SECRET-4711.'), ...step, id: 't' },
+  ] as ConversationMessage[];
+  const { talk } = talkWith(memoryStore({ talk: [...old, ...smallTalk(100)] }), { budget: 600 });
+  const ask = async (showResults: boolean) => {
+    const response = await toResponse(talk.stream('What about the vault account of Miller?'), { showResults });
+    const [recalled = ''] = (await response.text()).split('\n\n');
+    return recalled;
+  };
+
+  expect(await ask(true)).toContain('SECRET-4711');
+  expect(await ask(false)).not.toContain('SECRET-4711');
+});
+
+describe('a reply that goes on', () => {
+  const replies = [{ tool_calls: [called('b', {}, 'ask')] }, { status: 500 }];
+
+  test.each(['edit', 'regenerate'] as const)(
+    'is a conflict after another process has answered the question: %s',
+    async (how) => {
+      const store = memoryStore();
+      const other = async () => {
+        const { talk } = scripted([{ content: 'Another reply.' }], { store: elsewhere(store), tools: [ask] });
+        await (how === 'edit' ? talk.edit('q', 'Another question?') : talk.regenerate()).final();
+      };
+      const { talk, rows } = scripted([...replies, { content: 'Stale.', before: other }], { store, tools: [ask] });
+      await talk.send(question);
+      await failureOf(talk.send([answer('b')]));
+
+      expect(await failureOf(talk.send([answer('b')]))).toMatchObject({
+        ...{ name: 'ConversationConflictError', turn: { text: 'Stale.' } },
+      });
+      expect((await rows()).map(textOf)).toEqual([how === 'edit' ? 'Another question?' : 'When?', 'Another reply.']);
+    },
+  );
+
+  test('from calls that the app has added excludes nothing', async () => {
+    const { talk, rows, bodies } = scripted([{ content: 'Done.' }, { content: 'Fine.' }], { tools: [ask] });
+    const calling = { ...assistant('', 'c'), tool_calls: [called('a', {}, 'ask') as never] };
+    await talk.add([assistant('Welcome.', 'w'), calling]);
+
+    await talk.send([answer('a')]);
+
+    expect((await rows()).filter((row) => (row as ConversationMessage).excluded)).toEqual([]);
+    await talk.send('And?');
+    expect(roles(bodies[1]?.messages ?? [])).toBe('assistant assistant tool assistant user');
+  });
+
+  test('the same results at the same moment are sent once', async () => {
+    const { talk, bodies } = scripted([...replies.slice(0, 1), { content: 'Deleted.' }], { tools: [ask] });
+    await talk.send(question);
+    const results = [{ ...answer('b'), id: 'r' }];
+
+    const turns = await Promise.all([talk.send(results), talk.send(results)]);
+
+    expect(turns.map(({ text }) => text)).toEqual(['Deleted.', 'Deleted.']);
+    expect(bodies).toHaveLength(2);
+  });
+
+  test('results beside a history follow their calls', async () => {
+    const { talk } = scripted([], { tools: [ask] });
+    const history = [...question, { role: 'assistant', content: '', tool_calls: [called('b', {}, 'ask') as never] }];
+
+    const { prompt } = await talk.prepare([answer('b', 'Yes!')], { history });
+
+    expect(prompt.slice(1)).toMatchObject([{ tool_calls: [{ id: 'b' }] }, answer('b', 'Yes!')]);
+  });
+});
+
+describe('a prepared turn', () => {
+  const step = [{ role: 'assistant', content: null, tool_calls: [called('a')] }, answer('a')];
+
+  test('stores a step once that is given again after an error', async () => {
+    const whole = memoryStore();
+    let fails = true;
+    const store = {
+      ...whole,
+      append: async (...given: Parameters<typeof whole.append>) => {
+        const added = await whole.append(...given);
+        if (given[1].length > 1 && fails) throw new Error('The response was lost.');
+        return added;
+      },
+      load: (...given: Parameters<typeof whole.load>) =>
+        fails && lost ? Promise.reject(new Error('Away.')) : whole.load(...given),
+    };
+    let lost = false;
+    const { talk } = talkWith(store);
+    const turn = await talk.prepare('When?');
+    lost = true;
+
+    expect(await failureOf(turn.step(step))).toMatchObject({ name: 'ConversationStoreError' });
+    fails = false;
+    await turn.step(step);
+    const { messages, steps } = await turn.finish('At noon.');
+
+    expect((await whole.load('talk'))?.messages).toEqual(messages);
+    expect({ roles: roles(messages), steps: steps.length }).toEqual({
+      roles: 'user assistant tool assistant',
+      steps: 1,
+    });
+  });
+
+  test('takes no step once it is being finished, and none with results of other calls', async () => {
+    const turn = await talkWith(memoryStore()).talk.prepare('When?');
+    expect(await failureOf(turn.step([step[0] as never, answer('zz')]))).toMatchObject({
+      message: expect.stringContaining('must be the id of a call of this step'),
+    });
+
+    const [finished, other] = await Promise.allSettled([turn.finish('At noon.'), turn.step(step)]);
+
+    expect([finished.status, other.status]).toEqual(['fulfilled', 'rejected']);
+  });
+});
+
+test('long arguments of older steps are left out of a prompt that becomes too long', async () => {
+  const write = tool({ name: 'write', execute: () => 'Written.' });
+  const long = { text: 'The pier gets a lamp. '.repeat(150) };
+  const steps = ['a', 'b', 'c', 'd'].map((id) => ({ tool_calls: [called(id, long, 'write')] }));
+  const { talk, bodies } = scripted([...steps, { content: 'Done.' }], {
+    ...{ tools: [write], contextWindow: 4_000, budget: 2_000, countTokens: (text: string) => text.length / 4 },
+  });
+
+  expect((await talk.send('Write.', { max_tokens: 100 })).text).toBe('Done.');
+  expect(JSON.stringify(bodies[4]).length / 4).toBeLessThan(4_200);
 });

@@ -186,7 +186,8 @@ test.each<[ConversationMessage[], string]>([
   [[{ role: 'user', content: 'x', tool_calls: [callOf('a')] }], 'tool_calls: must be an array'],
   [[{ role: 'assistant', content: 'x', tool_calls: [{ id: 'a' } as never] }], 'tool_calls: must be an array'],
   [[{ role: 'tool', content: 'x' }], 'tool_call_id: must be the id of a call'],
-  [[user('Hello'), resultOf('a')], 'store the reply with add'],
+  [[user('Hello'), resultOf('a')], 'send the results first'],
+  [[assistant('Hello'), user('Hello')], 'store the reply with add'],
 ])('the input %# is refused before anything is stored', async (input, message) => {
   const store = memoryStore();
 

@@ -130,8 +130,8 @@ function shortenedTurn([question, ...replies]: readonly Piece[], { room, share, 
 }
 
 /**
- * The messages of a turn that goes on. If its results take too much, the oldest are left out, and then those of the last step are cut in
- * the middle.
+ * The messages of a turn that goes on. If its steps take too much, the results of the older ones are left out, then their arguments, and
+ * then the results of the last one are cut in the middle.
  */
 export function fittedSteps(
   messages: readonly SentMessage[],
@@ -142,19 +142,34 @@ export function fittedSteps(
   const sent = [...messages];
   const last = sent.findLastIndex(({ role }) => role === 'assistant');
   let tokens = tokensOf(sent);
-  for (let at = 0; at < last && tokens > room; at += 1) {
-    const message = sent[at];
-    if (message?.role !== 'tool') continue;
-    const left = { ...message, content: LEFT_OUT };
-    const saved = tokensOf([message]) - tokensOf([left]);
-    if (saved <= 0) continue;
-    sent[at] = left;
-    tokens -= saved;
-  }
+  const leaveOut = (from: number, to: number, shorter: (message: SentMessage) => SentMessage | undefined): void => {
+    for (let at = from; at < to && tokens > room; at += 1) {
+      const message = sent[at];
+      const left = message && shorter(message);
+      if (message === undefined || left === undefined) continue;
+      const saved = tokensOf([message]) - tokensOf([left]);
+      if (saved <= 0) continue;
+      sent[at] = left;
+      tokens -= saved;
+    }
+  };
+  leaveOut(0, last, withoutResult);
+  leaveOut(0, last, withoutArguments);
   const step = sent.slice(last);
   if (tokens <= room || step[0]?.tool_calls === undefined) return sent;
   const cut = shortened(step, room - tokens + tokensOf(step), tokensOf);
-  return cut === undefined ? sent : [...sent.slice(0, last), ...cut];
+  if (cut !== undefined) return [...sent.slice(0, last), ...cut];
+  leaveOut(last, sent.length, withoutResult);
+  return sent;
+}
+
+function withoutResult(message: SentMessage): SentMessage | undefined {
+  return message.role === 'tool' ? { ...message, content: LEFT_OUT } : undefined;
+}
+
+function withoutArguments(message: SentMessage): SentMessage | undefined {
+  const calls = message.tool_calls?.map((call) => ({ ...call, function: { ...call.function, arguments: '{}' } }));
+  return calls && { ...message, tool_calls: calls };
 }
 
 const LEFT_OUT = '[This result was left out, because the prompt became too long.]';

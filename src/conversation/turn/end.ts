@@ -88,9 +88,10 @@ export class Endings {
       this.session.counter.calibrate({ messages: prompt.chatMessages, ...usage });
     const waiting = calls?.flatMap(({ call, result }) => (result === undefined ? call : []));
     const all = [...used, last.used];
+    const run = calls?.flatMap(({ call, result }) => (result === undefined ? [] : { call, result })) ?? [];
     const turn = {
       text,
-      steps,
+      steps: run.length > 0 ? [...steps, { text: '', calls: run }] : steps,
       ...(waiting && { toolCalls: waiting }),
       stopped,
       usage: all.map((one) => one.usage).reduce(sum),

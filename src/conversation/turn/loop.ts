@@ -1,5 +1,5 @@
 import { isTooLong } from '../../base/too-long.js';
-import { APIError, type StreamedChatCompletion } from '../../index.js';
+import { APIError, ConfigurationError, type StreamedChatCompletion } from '../../index.js';
 import type { Session } from '../context/session.js';
 import type { BuiltPrompt, ChatTurn, ConversationMessage, ReplyPart } from '../model.js';
 import type { BuildOptions, CheckedOptions, ConversationOptions, TurnOptions } from '../options.js';
@@ -8,8 +8,9 @@ import { messageTokens } from '../prompt/tokens.js';
 import { ConversationStoreError } from '../store.js';
 import type { TurnTimeouts } from '../turn-timeouts.js';
 import type { Prepared } from './begin.js';
-import { runCalls } from './calls.js';
+import { notRun, runCalls } from './calls.js';
 import type { Endings, MadeReply, Used } from './end.js';
+import { answeredBy } from './place.js';
 import { type Prompts, paramsOf } from './prompts.js';
 import type { Reply, TurnEnd } from './reply.js';
 import { STORING, stepOf, type TurnStorage } from './storage.js';
@@ -26,6 +27,8 @@ export const BETWEEN_STEPS = '\n\n';
 /** A prompt that was too long shrinks to this share of its counted tokens. How wrong the count was is unknown. */
 const SMALLER = 0.75;
 
+/** A turn as it goes on, and what its requests have used. */
+type Current = Prepared & { used: Used[] };
 /** The options of a turn, and whether its reply is streamed. */
 type LoopOptions = TurnOptions & { stream: boolean };
 
@@ -46,29 +49,33 @@ export class Loop {
     reply: Reply,
     timeouts: TurnTimeouts,
   ): AsyncGenerator<string | ReplyPart, TurnEnd & { turn: ChatTurn }> {
-    const current = { ...prepared };
+    const current: Current = { ...prepared, used: [] };
     try {
       return yield* this.#steps(current, options, reply, timeouts);
     } catch (error) {
-      const { begun, prompt } = current;
-      if (begun.steps.length > begun.kept.length)
-        await this.endings.end(begun, prompt, { text: '', stopped: true }, timeouts).catch((failure: unknown) => {
+      const { begun, prompt, used } = current;
+      if (begun.steps.length === begun.kept.length) throw error;
+      const lost = await this.endings
+        .end(begun, prompt, { text: '', stopped: true, used }, timeouts)
+        .catch((failure) => {
           if (ConversationStoreError.is(error)) throw failure; // the same, with the turn
           this.session.onError(failure);
         });
+      if (ConversationStoreError.is(error) && lost !== undefined)
+        error.setTurn({ ...lost.turn, messages: [...answeredBy(begun.place), ...begun.steps] });
       throw error;
     }
   }
 
   async *#steps(
-    current: Prepared,
+    current: Current,
     options: LoopOptions,
     reply: Reply,
     timeouts: TurnTimeouts,
   ): AsyncGenerator<string | ReplyPart, TurnEnd & { turn: ChatTurn }> {
     const { tools = this.options.tools ?? [], maxSteps = this.options.maxSteps ?? MAX_STEPS } = options;
-    const used: Used[] = [];
-    const end = (made: MadeReply) => this.endings.end(current.begun, current.prompt, { ...made, used }, timeouts);
+    const end = (made: MadeReply) =>
+      this.endings.end(current.begun, current.prompt, { ...made, used: current.used }, timeouts);
     for (let step = 0; ; step += 1) {
       const offered = step < maxSteps ? tools : [];
       const { answer, prompt } = await this.#ask(current, { ...options, tools: offered, step }, timeouts);
@@ -79,11 +86,14 @@ export class Loop {
       const asked = completion.choices[0]?.message.tool_calls ?? [];
       if (asked.length === 0) return end({ text, completion });
       for (const call of asked) yield { type: 'call', call };
-      const calls = await runCalls(asked, offered, timeouts);
+      const isOver = offered.length === 0 && tools.length > 0;
+      if (isOver)
+        this.session.onError(new ConfigurationError(`The model still calls tools after ${step} steps (maxSteps).`));
+      const calls = isOver ? notRun(asked, tools) : await runCalls(asked, offered, timeouts, this.session.onError);
       for (const { call, result } of calls) if (result !== undefined) yield { type: 'result', call, result };
-      if (calls.some(({ result }) => result === undefined)) return end({ text, completion, calls });
-      const { facts, used: usedNow } = this.endings.factsOf(prompt, { text, completion });
-      used.push(usedNow);
+      if (isOver || calls.some(({ result }) => result === undefined)) return end({ text, completion, calls });
+      const { facts, used } = this.endings.factsOf(prompt, { text, completion });
+      current.used.push(used);
       const messages = stepOf({ role: 'assistant', content: text, ...facts }, calls);
       current.begun = this.storage.withStep(current.begun, messages);
       current.begun = await timeouts.storing(STORING, () => this.storage.storeSteps(current.begun, timeouts));

@@ -1,3 +1,4 @@
+import type { ToolCall } from '../../index.js';
 import { bodyOf, type Content } from '../content.js';
 import type { Seen } from '../context/session.js';
 import { inTurns, questionsOf, replyOf, wholeReplies } from '../in-turns.js';
@@ -26,6 +27,12 @@ export function questionOf(place: Place<ConversationMessage>): ConversationMessa
   return questionIn(place.kind === 'results' ? place.turn : place.input);
 }
 
+/** All that a reply answers, which must be stored for it. */
+export function answeredBy(place: Place): readonly StoredMessage[] {
+  // The cast is true: a turn with calls that wait was stored with its ids.
+  return place.kind === 'results' ? [...(place.turn as readonly StoredMessage[]), ...place.input] : place.input;
+}
+
 /** Those of an input that are not stored. @throws {ConversationConflictError} when an id is known with another text or role */
 export function notStored<Message extends ConversationMessage>(
   input: readonly Message[],
@@ -51,6 +58,11 @@ export function placeOf<Message extends ConversationMessage>(
   const added = notStored(input, messages);
   if (input.length > 0 && input.every(({ role }) => role === 'tool')) return placeOfResults(input, messages);
   const reply = added.find(({ role }) => role !== 'user');
+  if (reply?.role === 'tool')
+    throw badInput(
+      ['input', input.indexOf(reply)],
+      'is the result of a call: send the results first, and then the question',
+    );
   if (reply !== undefined)
     throw badInput(
       ['input', input.indexOf(reply)],
@@ -59,6 +71,10 @@ export function placeOf<Message extends ConversationMessage>(
   if (added.length > 0) return { kind: 'new', input: added };
   const question = questionIn(input);
   if (question === undefined) throw badInput('input', 'must have a message of the user');
+  // A tool may have done what must not be done twice.
+  const calls = lastCallsIn(messages);
+  if (questionIn(calls.turn)?.id === question.id && calls.goesOn && calls.open.size === 0)
+    return { kind: 'results', input: [], turn: calls.turn, reply: calls.reply };
   return { kind: 'again', input: [question] };
 }
 
@@ -66,11 +82,37 @@ export function placeOf<Message extends ConversationMessage>(
  * The place of results of the last calls of the last turn. A second result of a call is ignored.
  *
  * @throws {RequestValidationError} when one is of another call, or a call has none
+ * @throws {ConversationConflictError} when they have a reply already
  */
 function placeOfResults<Message extends ConversationMessage>(
   results: readonly Message[],
   messages: Messages,
 ): Place<Message> {
+  const { turn, calls, open, reply, goesOn } = lastCallsIn(messages);
+  const ids = new Set(calls.map(({ id }) => id));
+  if (results.some(({ tool_call_id = '' }) => !ids.has(tool_call_id)))
+    throw badInput('input', 'is the result of a call that does not wait: only those of the last turn do');
+  if (!goesOn)
+    throw new ConversationConflictError('The calls have their results, and a reply. Load the messages again.');
+  const of = reply === undefined ? {} : { replyTo: questionIn(turn)?.id, reply }; // what an app has added belongs together by its place
+  const input = results.filter((result) => open.take(result)).map((message) => ({ ...message, ...of }));
+  if (open.size === 0) return { kind: 'results', input, turn, reply };
+  throw badInput('input', `must have the result of each call that waits: that of ${open.ids().join(', ')} is missing`);
+}
+
+/** The last calls of the last turn. */
+interface LastCalls {
+  /** The question, and the reply so far, without a text that was stopped. */
+  turn: Messages;
+  calls: readonly ToolCall[];
+  /** Those without a result. */
+  open: OpenCalls;
+  reply: string | undefined;
+  /** Whether nothing stands behind them but their results. */
+  goesOn: boolean;
+}
+
+export function lastCallsIn(messages: Messages): LastCalls {
   const turns = inTurns(messages).filter((message) => message.excluded !== true && !isPartOfText(message));
   const turn = turns.slice(
     Math.max(
@@ -79,20 +121,11 @@ function placeOfResults<Message extends ConversationMessage>(
     ),
   );
   const at = turn.findLastIndex(({ tool_calls = [] }) => tool_calls.length > 0);
+  const { tool_calls: calls = [], reply } = turn[at] ?? {};
+  const open = new OpenCalls({ tool_calls: calls });
   const known = turn.slice(at + 1);
-  const ids = new Set(turn[at]?.tool_calls?.map(({ id }) => id));
-  if (known.some(({ role }) => role !== 'tool') || results.some(({ tool_call_id = '' }) => !ids.has(tool_call_id)))
-    throw badInput(
-      'input',
-      'is the result of a call that does not wait: only calls of the last turn do, until they have a reply',
-    );
-  const open = new OpenCalls(turn[at]);
   for (const result of known) open.take(result);
-  const reply = turn[at]?.reply;
-  const of = { replyTo: questionIn(turn)?.id, ...(reply !== undefined && { reply }) };
-  const input = results.filter((result) => open.take(result)).map((message) => ({ ...message, ...of }));
-  if (open.size === 0) return { kind: 'results', input, turn, reply };
-  throw badInput('input', `must have the result of each call that waits: that of ${open.ids().join(', ')} is missing`);
+  return { turn, calls, open, reply, goesOn: calls.length > 0 && known.every(({ role }) => role === 'tool') };
 }
 
 /** What arrived of a text that was stopped. */
@@ -126,7 +159,8 @@ export function positionOf(messageId: string, messages: Messages): number {
 export function historyOf(place: Place<ConversationMessage>, { messages }: Pick<Seen, 'messages'>): Messages {
   const turns = inTurns(messages);
   const id = place.kind === 'new' ? undefined : (place.kind === 'results' ? place.turn : place.input)[0]?.id;
-  const at = id === undefined ? -1 : turns.findIndex((message) => message.id === id);
+  let at = id === undefined ? -1 : turns.findIndex((message) => message.id === id);
+  if (place.kind === 'results' && id === undefined) at = turns.findLastIndex(({ role }) => role === 'user');
   return at === -1 ? turns : turns.slice(0, at);
 }
 
@@ -172,7 +206,8 @@ export function repliesBefore(
   replyId: string,
 ): Messages {
   const id = questionOf(place)?.id;
-  const gone = new Set(removed);
+  if (id === undefined) return [];
+  const gone = new Set([...removed, ...(place.kind === 'results' ? place.turn : [])]);
   return messages.filter((message) => {
     const { role, replyTo, reply, excluded } = message;
     return role !== 'user' && replyTo === id && reply !== replyId && excluded !== true && !gone.has(message);
@@ -189,11 +224,10 @@ export function hasWholeReply(place: Place<ConversationMessage>, messages: Messa
   );
 }
 
-/** Whether another process has continued a reply with the same results. `known`: the messages of this turn. */
-export function isContinued(place: Place<ConversationMessage>, messages: Messages, known: Messages): boolean {
-  if (place.kind !== 'results' || place.reply === undefined) return false;
-  const ids = new Set([...place.turn, ...place.input, ...known].map(({ id }) => id));
-  return messages.some((message) => message.reply === place.reply && !isPartOfText(message) && !ids.has(message.id));
+/** Whether another process has continued a reply. `known`: the messages of this turn. */
+export function isContinued(replyId: string, messages: Messages, known: Messages): boolean {
+  const ids = new Set(known.map(({ id }) => id));
+  return messages.some((message) => message.reply === replyId && !isPartOfText(message) && !ids.has(message.id));
 }
 
 /**

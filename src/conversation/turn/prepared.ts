@@ -1,6 +1,6 @@
 import type { ChatCompletion, ToolCall } from '../../index.js';
 import { type Content, textOf } from '../content.js';
-import { badInput, findBadField } from '../messages.js';
+import { badInput, findBadField, OpenCalls } from '../messages.js';
 import type { BuiltPrompt, ChatTurn, ConversationMessage, PromptReport } from '../model.js';
 import type { MadeReply } from './end.js';
 
@@ -109,10 +109,10 @@ export class PreparedTurn {
   async finish(reply: FinishedReply): Promise<ChatTurn> {
     const made = madeOf(reply);
     const key = JSON.stringify([made.text, made.calls, made.stopped ?? false]);
-    await this.#steps.catch(() => {}); // each has told its caller
     if (this.#finished !== undefined && this.#finished.reply !== key)
       throw badInput('reply', 'must be the one that the turn was finished with');
-    const turn = this.#finished?.turn ?? Promise.resolve(this.#continuation.store(made));
+    const steps = this.#steps.catch(() => {}); // each has told its caller
+    const turn = this.#finished?.turn ?? steps.then(() => this.#continuation.store(made));
     this.#finished = { reply: key, turn };
     turn.catch(() => {
       this.#finished = { reply: key, turn: undefined }; // it may be tried again, and may be stored already
@@ -147,6 +147,9 @@ function stepOf(messages: readonly StepMessage[]): ConversationMessage[] {
   const at = results.findIndex(({ role }) => role !== 'tool');
   if (at >= 0)
     throw badInput(['messages', at + 1, 'role'], "must be 'tool': each step has one message that calls tools");
+  const open = new OpenCalls(first);
+  const other = results.findIndex((result) => !open.take(result));
+  if (other >= 0) throw badInput(['messages', other + 1, 'tool_call_id'], 'must be the id of a call of this step');
   return step;
 }
 

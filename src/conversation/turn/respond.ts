@@ -89,7 +89,7 @@ async function* eventsOf(
   let failure: { error: unknown } | undefined;
   try {
     let step = await first;
-    const recalled = shownSources(reply.report?.recalled ?? []);
+    const recalled = shownSources(reply.report?.recalled ?? [], showResults);
     if (recalled.length > 0) yield { type: 'recalled', recalled };
     for (; !step.done; step = await parts.next()) {
       const { value } = step;

@@ -9,7 +9,16 @@ import { storedSources } from '../prompt/recall.js';
 import { type AppendPlace, ConversationConflictError, ConversationStoreError } from '../store.js';
 import type { TurnTimeouts } from '../turn-timeouts.js';
 import type { Called } from './calls.js';
-import { hasWholeReply, isContinued, notStored, type Place, questionOf, replacedBy, repliesBefore } from './place.js';
+import {
+  answeredBy,
+  hasWholeReply,
+  isContinued,
+  notStored,
+  type Place,
+  questionOf,
+  replacedBy,
+  repliesBefore,
+} from './place.js';
 
 /** A turn that has begun: its place, and the messages that it saw. Others may be loaded until it ends. */
 export interface BegunTurn {
@@ -105,12 +114,12 @@ export class TurnStorage {
       if (place.kind === 'edit') return await this.#edit(begun, messages, timeouts);
       const isWhole = wholeReplies(messages).size > 0;
       // Another process may have stored a whole one since.
-      const now = isWhole ? seen : await this.session.loadNewest(timeouts, idsOf(place.input)).catch(() => seen);
+      const now = isWhole ? seen : await this.session.loadNewest(timeouts, idsOf(answeredBy(place))).catch(() => seen);
       return await this.#add(begun, messages, now, timeouts);
     } catch (error) {
       // With the question, also if it was stored before: it may be gone.
       if (ConversationStoreError.is(error) && isTurn(reply))
-        error.setTurn({ ...reply, messages: [...place.input, ...messages] });
+        error.setTurn({ ...reply, messages: [...answeredBy(place), ...messages] });
       throw error;
     }
   }
@@ -157,7 +166,9 @@ export class TurnStorage {
   /** Messages as they are stored. Those of a reply without tools need nothing in common. */
   #ofReply({ place, reply, steps }: BegunTurn, given: readonly ConversationMessage[]): StoredMessage[] {
     const isOfTools = place.kind === 'results' || steps.length > 0 || given.some(({ tool_calls }) => tool_calls);
-    const all = { replyTo: questionOf(place)?.id, ...(isOfTools && { reply }) };
+    // What follows calls that an app has added belongs to them by its place, as they do.
+    const isAdded = place.kind === 'results' && place.reply === undefined;
+    const all = isAdded ? {} : { replyTo: questionOf(place)?.id, ...(isOfTools && { reply }) };
     return stored(this.runtime, cleaned(given.map((message) => ({ ...message, ...all }))));
   }
 
@@ -192,8 +203,10 @@ export class TurnStorage {
       if (!isWhole && hasWholeReply(place, now.messages, begun.reply))
         return { messages: place.input, removed: [], kept, seen };
       try {
-        const alone = place.kind === 'results' ? { newest: newestIn(seen) } : undefined; // another may go on with them
-        const missing = all.filter((message) => !kept.includes(message));
+        // Another process may go on with the results.
+        const alone = place.kind === 'results' || kept.length > 0 ? { newest: newestIn(seen) } : undefined;
+        const there = new Set(kept);
+        const missing = all.filter((message) => !there.has(message));
         await this.#append(missing, { edits: seen.edits, ...alone, ...at }, timeouts);
         const gone = this.#replaced(seen, removed, missing);
         // One that is no longer the reply, and that stays where it is, is found by no search either.
@@ -202,8 +215,9 @@ export class TurnStorage {
         return { messages: [...question, ...all], removed: gone, kept: all, seen: this.session.newest };
       } catch (error) {
         if (!ConversationConflictError.is(error) || beginnings === 0) throw error;
-        now = await this.#reload(place.input, error, timeouts);
-        if (!hasAll(place.input, now) || isContinued(place, now.messages, all)) throw error;
+        const answered = answeredBy(place);
+        now = await this.#reload(answered, error, timeouts);
+        if (!hasAll(answered, now) || isContinued(begun.reply, now.messages, [...answered, ...all])) throw error;
         // Steps that were stored may be gone.
         const there = new Set(now.messages.map(keyOf));
         [seen, removed, at, kept] = [now, [], undefined, all.filter((message) => there.has(keyOf(message)))];

@@ -85,12 +85,17 @@ export class Turns {
     let current = await this.#beginnings.prepare(ask, built, timeouts, crypto.randomUUID());
     const store = async (reply: MadeReply): Promise<ChatTurn> =>
       (await this.#endings.end(current.begun, current.prompt, reply, this.session.timeouts())).turn;
+    let failed: string | undefined;
     const keep = async (step: Messages): Promise<BuiltPrompt> => {
       const later = this.session.timeouts();
-      const begun = await this.#storage.storeSteps(this.#storage.withStep(current.begun, step), later);
-      const prompt = await this.#loop.continued({ ...current, begun }, step, built, later);
-      current = { begun, prompt };
-      return prompt;
+      const key = JSON.stringify(step);
+      // The same step after an error may be stored already.
+      if (failed !== key) current = { ...current, begun: this.#storage.withStep(current.begun, step) };
+      failed = key;
+      current = { ...current, begun: await this.#storage.storeSteps(current.begun, later) };
+      current = { ...current, prompt: await this.#loop.continued(current, step, built, later) };
+      failed = undefined;
+      return current.prompt;
     };
     return new PreparedTurn(current.prompt, current.begun.replyId, {
       store: (reply) => this.background.run(store(reply)),
@@ -100,11 +105,14 @@ export class Turns {
 
   /** A turn whose messages the app stores. */
   async #prepareFor(
-    given: Messages,
-    history: Messages,
+    input: Messages,
+    all: Messages,
     built: BuildOptions,
     timeouts: TurnTimeouts,
   ): Promise<PreparedTurn> {
+    // Results belong to the turn of their calls.
+    const start = input[0]?.role === 'tool' ? startOfTurn(all, all.length - 1) : all.length;
+    const [history, given] = [all.slice(0, start), [...all.slice(start), ...input]];
     let steps: Messages = [];
     let prompt = await this.prompts.forHistory(given, history, built, timeouts);
     return new PreparedTurn(prompt, crypto.randomUUID(), {
@@ -169,8 +177,11 @@ export class Turns {
       await waited(turns.before, timeouts);
       const turn = await turns.same;
       // Its question may have been edited since.
-      const place = turn && (await this.#beginnings.begin(ask, undefined, timeouts, reply.id)).place;
-      if (turn !== undefined && (place?.kind === 'again' || !this.session.isStored)) {
+      const isOfResults = asks.every(({ role }) => role === 'tool'); // they have a reply, and so no place any more
+      const place = isOfResults
+        ? undefined
+        : turn && (await this.#beginnings.begin(ask, undefined, timeouts, reply.id)).place;
+      if (turn !== undefined && (isOfResults || place?.kind === 'again' || !this.session.isStored)) {
         reply.report = turn.report;
         yield* partsOf(turn);
         ended = { turn };
@@ -195,7 +206,7 @@ function checked(ask: Exclude<Ask, { how: 'send' }>): Ask {
 }
 
 /** The parts of a turn that another call has asked for. */
-function* partsOf({ steps, text }: ChatTurn): Generator<string | ReplyPart> {
+function* partsOf({ steps, text, toolCalls = [] }: ChatTurn): Generator<string | ReplyPart> {
   for (const step of steps) {
     yield step.text;
     for (const { call } of step.calls) yield { type: 'call', call };
@@ -203,6 +214,7 @@ function* partsOf({ steps, text }: ChatTurn): Generator<string | ReplyPart> {
     if (step.text !== '') yield BETWEEN_STEPS;
   }
   yield text;
+  for (const call of toolCalls) yield { type: 'call', call };
 }
 
 /** The position where the turn of a message begins. */
