@@ -112,7 +112,7 @@ interface LastCalls {
   goesOn: boolean;
 }
 
-export function lastCallsIn(messages: Messages): LastCalls {
+function lastCallsIn(messages: Messages): LastCalls {
   const turns = inTurns(messages).filter((message) => message.excluded !== true && !isPartOfText(message));
   const turn = turns.slice(
     Math.max(
