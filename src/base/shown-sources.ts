@@ -4,7 +4,10 @@ import { startOf } from './unicode.js';
 const MOST = 10;
 const LENGTH = 400;
 
-/** What a page shows of what a prompt recalled: the best of what matched, and the beginnings of their texts. No results of tools, unless the app shows them. */
+/**
+ * What a page shows of what a prompt recalled: the best of what matched, and the beginnings of their texts. Without results of tools, unless
+ * the app shows them.
+ */
 export function shownSources<Source extends { role: string; match: string; text: string }>(
   recalled: readonly Source[],
   showResults: boolean,

@@ -52,6 +52,13 @@ const DISPATCHER_CLOSED: Entry = {
   final: true,
 };
 const NO_MOCK: Entry = { what: 'no mock matches the request; add one for it', unsent: true, final: true, quotes: true };
+const NOT_ENCODED: Entry = {
+  what: 'the body is not encoded as its content-encoding says; let the service or the proxy send the right header',
+  responded: true,
+  final: true,
+  quotes: true,
+};
+const DAMAGED: Entry = { what: 'the compressed body is damaged', responded: true, quotes: true };
 const NOT_HTTP: Entry = { what: 'the response is not valid HTTP', responded: true, quotes: true };
 const NO_TLS: Entry = {
   what: 'the server does not use TLS; for a service on localhost, use http:// in baseURL',
@@ -203,15 +210,8 @@ const FAMILIES: readonly (readonly [codes: RegExp, entry: Entry])[] = [
     { ...CERTIFICATE, what: 'the certificate is not trusted', quotes: true },
   ],
   [/^(HPE_|HTTPParserError)/, NOT_HTTP],
-  [
-    /^(Z_|ERR__ERROR_|ERR_BROTLI|ERR_ZSTD|ZSTD_error)/,
-    {
-      what: 'the body is not encoded as its content-encoding says; let the service or the proxy send the right header',
-      responded: true,
-      final: true,
-      quotes: true,
-    },
-  ],
+  [/^(ERR__ERROR_|ERR_BROTLI|ZSTD_error_prefix_unknown)/, NOT_ENCODED], // brotli has no header that tells it from damage
+  [/^(Z_|ERR_ZSTD|ZSTD_error)/, DAMAGED],
   [/^EAI_/, UNRESOLVED],
   [/^UND_ERR_SOCKS5_AUTH/, { what: 'the SOCKS5 proxy does not accept the credentials', unsent: true, final: true }],
   [/^UND_ERR_SOCKS5/, { what: 'the SOCKS5 proxy rejected the connection', unsent: true, quotes: true }],
@@ -299,6 +299,8 @@ export function entryOf({ code, chain }: Failure): Entry | undefined {
   const said = [code, ...chain.map(({ message }) => message.slice(0, MAX_WORDS))].join(' ').toUpperCase();
   if (/^(ERR_(SSL|OSSL)_|EPROTO)/.test(code)) return firstOf(TLS, said.replace(/\W+/g, '_'));
   const entry = firstOf(FAMILIES, code);
+  // What does not even begin as the encoding was never encoded. Damage behind that may be the network's.
+  if (entry === DAMAGED && /INCORRECT HEADER CHECK|UNKNOWN COMPRESSION METHOD/.test(said)) return NOT_ENCODED;
   // Of all that is not valid HTTP, only what does not even begin as HTTP may be TLS.
   return entry === NOT_HTTP && /EXPECTED HTTP\//.test(said) ? { ...entry, likeTLS: true } : entry;
 }

@@ -85,14 +85,6 @@ describe.each([
       says: 'not encoded as its content-encoding says',
     },
     {
-      of: 'a gzip whose end was changed',
-      sends: whole(
-        'content-encoding: gzip\r\n',
-        Buffer.concat([gzipSync('{"a":1}').subarray(0, -8), Buffer.alloc(8, 1)]),
-      ),
-      says: 'not encoded as its content-encoding says',
-    },
-    {
       of: 'another protocol',
       sends: rawThenEnd('HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
       says: 'the response switches to another protocol (101)',
@@ -104,6 +96,13 @@ describe.each([
 
     expect(error.message).toContain(says);
     expect(error).toMatchObject({ name: 'APIConnectionError', retryable: false, attempts: [{}] });
+  });
+
+  test('with a gzip whose end was changed is tried again, because the network may have damaged it', async () => {
+    const body = Buffer.concat([gzipSync('{"a":1}').subarray(0, -8), Buffer.alloc(8, 1)]);
+    world.server.answers(whole('content-encoding: gzip\r\n', body), whole('', '{"a":1}'));
+
+    expect(await world.gateway({ fetch: given as Fetch, maxRetries: 1 }).request(GET)).toEqual({ a: 1 });
   });
 });
 

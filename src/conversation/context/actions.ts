@@ -50,8 +50,8 @@ export class ContextActions {
   }
 
   /**
-   * Leaves a message out of prompts and searches, of a reply that calls tools all its messages, and calls `context.exclude` if there is a context. What other messages quote of it
-   * stays in them. With `undo`, takes it in again.
+   * Leaves a message out of prompts and searches, and calls `context.exclude` if there is a context. If it belongs to a reply that called
+   * tools, all messages of that reply are left out. What other messages quote of it stays in them. With `undo`, takes it in again.
    *
    * @throws {RequestValidationError} when no message has this id
    * @example

@@ -86,13 +86,13 @@ export class Endings {
     const { usage, ...said } = last.facts;
     if (usage !== undefined && prompt.hasTools !== true)
       this.session.counter.calibrate({ messages: prompt.chatMessages, ...usage });
-    const waiting = calls?.flatMap(({ call, result }) => (result === undefined ? call : []));
+    const waiting = calls?.flatMap(({ call, result }) => (result === undefined ? call : [])) ?? [];
     const all = [...used, last.used];
     const run = calls?.flatMap(({ call, result }) => (result === undefined ? [] : { call, result })) ?? [];
     const turn = {
       text,
       steps: run.length > 0 ? [...steps, { text: '', calls: run }] : steps,
-      ...(waiting && { toolCalls: waiting }),
+      ...(waiting.length > 0 && { toolCalls: waiting }),
       stopped,
       usage: all.map((one) => one.usage).reduce(sum),
       usageEstimated: all.some((one) => one.usageEstimated),

@@ -87,8 +87,7 @@ export class Loop {
       if (asked.length === 0) return end({ text, completion });
       for (const call of asked) yield { type: 'call', call };
       const isOver = offered.length === 0 && tools.length > 0;
-      if (isOver)
-        this.session.onError(new ConfigurationError(`The model still calls tools after ${step} steps (maxSteps).`));
+      if (isOver) this.session.onError(stillCalls(step));
       const calls = isOver ? notRun(asked, tools) : await runCalls(asked, offered, timeouts, this.session.onError);
       for (const { call, result } of calls) if (result !== undefined) yield { type: 'result', call, result };
       if (isOver || calls.some(({ result }) => result === undefined)) return end({ text, completion, calls });
@@ -141,6 +140,12 @@ export class Loop {
       return { prompt: smaller, answer: await send(smaller) };
     }
   }
+}
+
+function stillCalls(steps: number): Error {
+  return new ConfigurationError(
+    `The model still calls tools after ${steps} steps. Raise maxSteps, or say in the instructions when to stop.`,
+  );
 }
 
 /** Reads the text of an answer. An error after the first piece is returned with the text. */

@@ -177,7 +177,7 @@ export class Turns {
       await waited(turns.before, timeouts);
       const turn = await turns.same;
       // Its question may have been edited since.
-      const isOfResults = asks.every(({ role }) => role === 'tool'); // they have a reply, and so no place any more
+      const isOfResults = asks[0]?.role === 'tool'; // they have a reply, and so no place any more
       const place = isOfResults
         ? undefined
         : turn && (await this.#beginnings.begin(ask, undefined, timeouts, reply.id)).place;
