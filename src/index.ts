@@ -54,6 +54,7 @@ export type {
   DequeuedEvent,
   DoneEvent,
   FailureEvent,
+  MoreEvent,
   QueuedEvent,
   RequestEvent,
   ResponseEvent,
@@ -102,7 +103,6 @@ export type {
   ChatReply,
   ChatRole,
   ResponseFormat,
-  StreamedChatCompletion,
 } from './wire/completions.js';
 export type { DecodeChunk, ServerSentEvent } from './wire/decode-chunk.js';
 export type { FunctionTool, ToolCall, ToolCallDelta, ToolChoice } from './wire/tools.js';

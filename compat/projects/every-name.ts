@@ -66,6 +66,7 @@ export { type MemoryListParams as context_gateway_MemoryListParams } from 'conte
 export { type MemoryType as context_gateway_MemoryType } from 'context-gateway';
 export { type MemoryUpdateParams as context_gateway_MemoryUpdateParams } from 'context-gateway';
 export { type Method as context_gateway_Method } from 'context-gateway';
+export { type MoreEvent as context_gateway_MoreEvent } from 'context-gateway';
 export { NotFoundError as context_gateway_NotFoundError } from 'context-gateway';
 export { type OpenRecord as context_gateway_OpenRecord } from 'context-gateway';
 export { type ParsedChatCompletion as context_gateway_ParsedChatCompletion } from 'context-gateway';
@@ -115,7 +116,6 @@ export { StreamConsumedError as context_gateway_StreamConsumedError } from 'cont
 export { StreamError as context_gateway_StreamError } from 'context-gateway';
 export { type StreamMetrics as context_gateway_StreamMetrics } from 'context-gateway';
 export { StreamTruncatedError as context_gateway_StreamTruncatedError } from 'context-gateway';
-export { type StreamedChatCompletion as context_gateway_StreamedChatCompletion } from 'context-gateway';
 export { type Tool as context_gateway_Tool } from 'context-gateway';
 export { type ToolCall as context_gateway_ToolCall } from 'context-gateway';
 export { type ToolCallDelta as context_gateway_ToolCallDelta } from 'context-gateway';

@@ -44,6 +44,8 @@ export interface ResponseInfo {
   readonly rateLimit: RateLimit | undefined;
   /** All attempts of the call, in order; the last one is this response. */
   readonly attempts: readonly Attempt[];
+  /** Of a list: the fields that the response has beside it, such as `has_more` or a cursor. The API documents none. */
+  readonly rest?: Readonly<Record<string, unknown>>;
 }
 
 /** The data of a response, and its status, headers and attempts. */

@@ -27,6 +27,7 @@ import {
 } from '../request/request-options.js';
 import { CallTimeouts } from '../request/timeouts.js';
 import { parseError, readError, readJson } from '../response/body.js';
+import { check } from '../response/check.js';
 import { errorIn } from '../response/error-details.js';
 import { type ResponseSpec, ServiceResponse } from '../response/service-response.js';
 import { addHeaders } from '../validation/headers.js';
@@ -62,18 +63,19 @@ export class Transport {
   /** Sends a request and reads one JSON value. A caller's `schema` replaces the built-in one. */
   request<Body, T>(
     endpoint: EndpointSource,
-    { schema: documented, tidy, unwrap, allowEmpty, undocumented, content }: ResponseSpec<Body, T>,
+    { read: readBody = readJson, schema: documented, tidy, unwrap, undocumented, content }: ResponseSpec<Body, T>,
     options?: SchemaOptions<unknown>,
   ): APIPromise<T> {
     const read: Reader<T> = async (response, checked) => {
       const { schema } = checked as SchemaOptions<unknown>; // only some endpoints accept it
-      const body = (await readJson(response, allowEmpty)) as Body; // checked below, or wanted unchecked
+      const body = (await readBody(response)) as Body; // checked below, or wanted unchecked
       const { timeouts, redactor, call } = response.source;
       if (schema === undefined || content !== undefined)
-        response.check(documented, body, tidy as (body: unknown) => void);
+        check(response, documented, body, tidy as (body: unknown) => void);
       ignoreErrors(() => call?.reporter?.completed(completionFacts(body)));
-      if (schema === undefined) return unwrap(body);
-      const value = (content ?? unwrap)(body);
+      const value: unknown = (schema === undefined || content === undefined ? unwrap : content)(body);
+      if (Array.isArray(value)) response.keepRest(body, value);
+      if (schema === undefined) return value as T;
       if (value === undefined && content !== undefined) return unwrap(body);
       // A caller's schema may be slow, but it does not extend the call's time limits.
       const parsed = await timeouts.wait(applySchema(schema, value, body, (text) => redactor.quote(text)));

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { readJson } from '../response/body.js';
 import type { ResponseSpec } from '../response/service-response.js';
 import {
   conversationText,
@@ -179,11 +180,11 @@ export const userMemoryItemSchema = exact<UserMemoryItem>()(
 
 // The envelopes of the responses. A response with `success: false` has thrown before.
 const success = z.literal(true);
-/** Responses that hold only `success`. */
+/** Responses that hold only `success`, or nothing. */
 export const SUCCESS_ONLY: ResponseSpec<unknown, void> = {
+  read: (response) => readJson(response, (text) => (text === '' ? { success: true } : undefined)),
   schema: wireObject({ success }),
   unwrap: () => undefined,
-  allowEmpty: true,
 };
 export const contextResponseSchema = wireObject({ success, context: conversationContextSchema });
 export const summaryResponseSchema = wireObject({ success, summary: rollingSummarySchema });

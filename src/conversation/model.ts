@@ -1,4 +1,5 @@
 import type {
+  ChatCompletion,
   ChatMessage,
   CompactionLevel,
   CompactionResult,
@@ -6,7 +7,6 @@ import type {
   ContextMetadata,
   PinnedMemoryItem,
   RollingSummary,
-  StreamedChatCompletion,
   ToolCall,
   UserMemoryItem,
 } from '../index.js';
@@ -253,7 +253,7 @@ export interface ChatTurn {
   /** The messages of the turn that are stored, with their ids. */
   messages: readonly StoredMessage[];
   /** The completion. `undefined` if the turn was stopped. */
-  completion?: StreamedChatCompletion | undefined;
+  completion?: ChatCompletion | undefined;
   report: PromptReport;
 }
 

@@ -104,6 +104,11 @@ export interface SkippedEvent extends EventFacts {
   readonly event: string | undefined;
 }
 
+/** The response has more of a list: see `rest` of `withResponse()`. */
+export interface MoreEvent extends EventFacts {
+  readonly type: 'more';
+}
+
 /** The call is over. Emitted once for every call that started, however it ends. All times are milliseconds. */
 export interface DoneEvent extends EventFacts {
   readonly type: 'done';
@@ -143,7 +148,7 @@ export interface DoneEvent extends EventFacts {
 /** An event that `onEvent` receives. Each has the fields `call`, `area`, `method` and `path`. */
 export type ClientEvent =
   | (StartEvent | RequestEvent | ResponseEvent | RetryEvent | FailureEvent)
-  | (QueuedEvent | DequeuedEvent | ValidationEvent | SkippedEvent | DoneEvent);
+  | (QueuedEvent | DequeuedEvent | ValidationEvent | SkippedEvent | MoreEvent | DoneEvent);
 
 /** Called with the events of a client's calls. Errors that it throws are ignored. */
 export type Listener = (event: ClientEvent) => void;

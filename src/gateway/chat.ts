@@ -8,7 +8,7 @@ import { DEFAULTS } from '../request/client-options.js';
 import type { RequestOptions } from '../request/request-options.js';
 import type { ResponseSpec } from '../response/service-response.js';
 import type { ChatCompletionStream } from '../stream/completion-stream.js';
-import { openStream } from '../stream/open.js';
+import { openStream, readCompletion } from '../stream/open.js';
 import type { StandardSchema } from '../validation/validate.js';
 import {
   type ChatCompletion,
@@ -38,11 +38,19 @@ export class Chat {
 /** `/v1/chat/completions` */
 export class ChatCompletions extends Resource {
   readonly #decodeChunk: DecodeChunk | undefined;
+  /** How a whole completion is read. */
+  readonly #whole: ResponseSpec<ChatCompletion, ChatCompletion>;
 
   /** @internal */
   constructor(transport: Transport, decodeChunk: DecodeChunk | undefined) {
     super(transport);
     this.#decodeChunk = decodeChunk;
+    this.#whole = {
+      read: (response) => readCompletion(response, decodeChunk),
+      schema: chatCompletionSchema,
+      tidy: tidyCompletion,
+      unwrap: addMissing,
+    };
   }
 
   /**
@@ -74,9 +82,13 @@ export class ChatCompletions extends Resource {
   ): APIPromise<ChatCompletion>;
   create(params: ChatCompletionParams, options?: RequestOptions): APIPromise<ChatCompletion | ChatCompletionStream>;
   create(params: ChatCompletionParams, options?: RequestOptions): APIPromise<unknown> {
-    if (given(params, 'stream') !== true) return this.transport.request(endpointOf(params), WHOLE, options);
+    if (given(params, 'stream') !== true) return this.transport.request(endpointOf(params), this.#whole, options);
     const endpoint = { ...endpointOf(params), accept: 'text/event-stream', timeout: undefined };
-    return this.transport.stream(endpoint, (opened) => openStream(opened, this.#decodeChunk), options);
+    return this.transport.stream(
+      endpoint,
+      (opened) => openStream(opened, this.#decodeChunk, (given(params, 'n') ?? 1) === 1),
+      options,
+    );
   }
 
   /**
@@ -100,7 +112,7 @@ export class ChatCompletions extends Resource {
    * ];
    * const schema = z.object({ format: z.string(), hour: z.number() });
    * const { parsed, usage } = await gateway.chat.completions.parse({ model: 'atlas-large', messages }, { schema });
-   * console.log(parsed.format, parsed.hour, usage.total_tokens > 0);
+   * console.log(parsed.format, parsed.hour, usage?.total_tokens);
    * ```
    */
   parse<T>(
@@ -122,7 +134,7 @@ export class ChatCompletions extends Resource {
         return endpointOf(params);
       },
       {
-        ...WHOLE,
+        ...this.#whole,
         content: (completion) => parsedReply(completion, mayCall),
         unwrap: (body, parsed) => ({ ...addMissing(body), parsed: parsed as T | undefined }),
       },
@@ -130,13 +142,6 @@ export class ChatCompletions extends Resource {
     );
   }
 }
-
-/** How a whole completion is read. */
-const WHOLE: ResponseSpec<ChatCompletion, ChatCompletion> = {
-  schema: chatCompletionSchema,
-  tidy: tidyCompletion,
-  unwrap: addMissing,
-};
 
 function endpointOf(body: ChatCompletionParams) {
   const accepts = chatCompletionParamsSchema;

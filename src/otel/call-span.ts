@@ -120,6 +120,7 @@ function attributesOf(event: Exclude<ClientEvent, StartEvent | DoneEvent>): Attr
     case 'validation':
       return { [ATTRIBUTE.issues]: event.issues.length };
     case 'skipped':
+    case 'more':
       return {};
   }
 }

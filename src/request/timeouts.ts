@@ -125,9 +125,9 @@ export class CallTimeouts {
     });
   }
 
-  /** Starts the clock of a silent stream; it runs until `stopWatching`. */
-  startIdle(): void {
-    const ms = this.idle;
+  /** Starts the clock of a silent stream; it runs until `stopWatching`. It fires after the idle timeout, or earlier after `longest`. */
+  startIdle(longest = this.idle): void {
+    const ms = Math.min(longest, this.idle);
     this.#watch(ms, this.runtime.now(), () => {
       this.#interrupt(this.#timeout('idle', idleMessage(this.#watchdog?.times ?? 0, ms), STREAMING));
     });
@@ -143,7 +143,7 @@ export class CallTimeouts {
 
   /** Pauses the idle timeout until `progressed()`. The reader may take its time, but not forever. */
   pauseWatching(now: number): void {
-    this.progressed(UNREAD_TIMES, now);
+    this.#watchdog?.feed(UNREAD_TIMES, now, this.idle);
   }
 
   /** Stops the clock: the call no longer waits for the service. */
@@ -230,9 +230,9 @@ class Watchdog {
     this.#arm();
   }
 
-  feed(times: number, now: number): void {
+  feed(times: number, now: number, ms = this.ms): void {
     this.times = times;
-    this.#fedAt = now + (times - 1) * this.ms;
+    this.#fedAt = now + times * ms - this.ms;
   }
 
   stop(): void {

@@ -20,12 +20,13 @@ const MAX_RETRY_AFTER_BYTES = 1024 * 1024;
 /** Milliseconds for reading the unwanted rest of a response, so that its connection can be reused. */
 const DRAIN_TIME = 100;
 
-/** Reads the JSON value of a success, which may report an error. */
-export async function readJson(response: ServiceResponse, allowEmpty = false): Promise<unknown> {
+/** Reads the JSON value of a success, which may report an error. `otherwise` may read a text that is not JSON. */
+export async function readJson(response: ServiceResponse, otherwise?: (text: string) => unknown): Promise<unknown> {
   const { head } = response;
   const text = await readText(head, MAX_JSON_BYTES);
-  if (text === '' && allowEmpty) return { success: true };
-  const body = parseJson(text, head.headers);
+  const body = tryJson(text) ?? otherwise?.(text);
+  if (body === undefined) throw notJson(text, head.headers);
+  checkDepth(body, text);
   if (reportsError(body)) throw errorIn(response, body);
   return body;
 }
@@ -92,14 +93,11 @@ export function mediaType(headers: HeaderSource): string | undefined {
   return /^ *([\w.+-]+\/[\w.+-]{1,40}) *(;|,|$)/.exec(headers.get('content-type')?.toLowerCase() ?? '')?.[1];
 }
 
-/** Parses the JSON of a successful response. */
-function parseJson(text: string, headers: HeaderSource): unknown {
-  const body = tryJson(text);
-  if (body !== undefined) return checkDepth(body, text);
+function notJson(text: string, headers: HeaderSource): ResponseValidationError {
   const encoded = stillEncoded(text, headers);
-  if (encoded !== undefined) throw new ResponseValidationError(encoded, { body: undefined });
+  if (encoded !== undefined) return new ResponseValidationError(encoded, { body: undefined });
   const what = text.trim() === '' ? 'an empty body' : (mediaType(headers) ?? 'unknown type');
-  throw new ResponseValidationError(`The response is not JSON (${what}). Check baseURL.`, {
+  return new ResponseValidationError(`The response is not JSON (${what}). Check baseURL.`, {
     body: text,
     retryable: true,
   });

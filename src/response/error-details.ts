@@ -12,7 +12,22 @@ import type { ServiceResponse } from './service-response.js';
 /** Maximum characters quoted from a page. */
 const MAX_EXCERPT = 256;
 /** Where proxies and frameworks put the message of an error, the most usual first. */
-const PLACES = ['message', 'Message', 'detail', 'title', 'errors', 'error', 'msg'];
+const PLACES = [
+  'message',
+  'Message',
+  'detail',
+  'title',
+  'errors',
+  'error',
+  'msg',
+  'error_msg',
+  'status_msg',
+  'base_resp',
+];
+/** The fields that only errors have. A `message` alone may be a reply. */
+const MARKS = ['error', 'errors', 'detail', 'base_resp'];
+/** Codes of a success. */
+const FINE = /^(0|200|ok|success)?$/i;
 /** How deep they put it: `{ errors: [{ message }] }`. */
 const DEEPEST = 4;
 /** What every platform has decoded, and what is no encoding. */
@@ -64,6 +79,23 @@ export function errorDetails(response: ServiceResponse, body: unknown, leastWait
     headers,
     body,
   };
+}
+
+/** `{ "error": "…" }`, or `{ "message": "…", "code": … }` with the names that services give to both, in the place of a chunk. */
+export function isBareError(body: object): boolean {
+  if (Object.hasOwn(body, 'choices') || Object.hasOwn(body, 'usage')) return false;
+  const error = ownField(body, 'error');
+  if (error && typeof error === 'string') return true;
+  const code = ownField(body, 'code') ?? ownField(body, 'error_code') ?? '';
+  const said = ownField(body, 'message') ?? ownField(body, 'msg') ?? ownField(body, 'error_msg');
+  return !FINE.test(String(code)) && typeof said === 'string';
+}
+
+/** Whether the body of a success is an error in a form of its own, and says why. Asked only of what is not what was asked for. */
+export function saysWhy(body: unknown, redactor: Redactor): body is object {
+  if (!isObject(body) || Array.isArray(ownField(body, 'choices'))) return false;
+  const isError = MARKS.some((name) => ownField(body, name)) || /^(error|fail)/i.test(String(ownField(body, 'status')));
+  return (isError || isBareError(body)) && messageIn(body, redactor) !== undefined;
 }
 
 /** Whether the service may have carried out the request that it answered with this error. */

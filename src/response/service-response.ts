@@ -1,4 +1,3 @@
-import { boundIssues } from '../base/issues.js';
 import { isObject } from '../base/objects.js';
 import type { Attempt, HeaderSource, RateLimit, ResponseInfo } from '../base/response-info.js';
 import type { Area } from '../errors/api.js';
@@ -7,18 +6,20 @@ import type { CallReporter } from '../events/reporter.js';
 import type { ResponseHead } from '../platform/engine.js';
 import { longestWait, parseRateLimit, parseRetryAfter, parseWait, serverTime } from '../rate-limit/headers.js';
 import type { CallTimeouts } from '../request/timeouts.js';
-import { type AnySchema, findIssues, repair, type Schema } from '../validation/schema-issues.js';
-import { unexpectedResponse } from '../validation/validate.js';
+import type { Schema } from '../validation/schema-issues.js';
+
+/** `has_more`, a cursor, or the address of the next page, also within `pagination` or `links`. */
+const MORE = /(?:has_?more|next\w{0,20}|cursor)":(?!null|false|""|0)/i;
 
 /** How a JSON response becomes the method's return value. */
 export interface ResponseSpec<Body, T> {
+  /** Reads the body. @default as JSON */
+  readonly read?: (response: ServiceResponse) => Promise<unknown>;
   readonly schema: Schema<Body>;
   /** Changes the body before it is checked. */
   readonly tidy?: (body: Body) => void;
   /** `parsed` is what a caller's `schema` made of its `content`. */
   readonly unwrap: (body: Body, parsed?: unknown) => T;
-  /** The response contains only `success`, so an empty body is accepted. */
-  readonly allowEmpty?: boolean;
   /** Not documented: the caller may pass a `schema`. */
   readonly undocumented?: boolean;
   /** The part of a documented response that a caller's `schema` validates, or `undefined` if there is none. */
@@ -49,13 +50,13 @@ export class ServiceResponse {
   readonly #retryAfter: number | undefined;
   /** When it was sent, by the service's clock. */
   readonly #time: number;
-  #head: ResponseHead;
+  /** The fields beside the list that was asked for. */
+  rest: Readonly<Record<string, unknown>> | undefined;
 
   constructor(
-    head: ResponseHead,
+    readonly head: ResponseHead,
     readonly source: ResponseSource,
   ) {
-    this.#head = head;
     const { redactor, timeouts } = source;
     const id = head.headers.get('x-request-id') ?? head.headers.get('request-id');
     this.#time = serverTime(head.headers, timeouts.runtime.wallClock());
@@ -64,18 +65,18 @@ export class ServiceResponse {
     this.requestId = id === undefined ? undefined : redactor.mask(id);
   }
 
-  get head(): ResponseHead {
-    return this.#head;
-  }
-
-  /** Puts another body in the place of one that was partly read. */
-  replaceBody(body: ResponseHead['body']): void {
-    this.#head = { ...this.#head, body };
-  }
-
   /** The part that users see. */
   get info(): ResponseInfo {
     return new VisibleResponse(this);
+  }
+
+  /** Keeps what stands beside a list: a cursor, or that there is more, which an event says, too. */
+  keepRest(body: unknown, list: readonly unknown[]): void {
+    if (!isObject(body)) return;
+    const rest = Object.entries(body).filter(([name, value]) => value !== list && name !== 'success');
+    if (rest.length === 0) return;
+    this.rest = Object.fromEntries(rest);
+    if (MORE.test(JSON.stringify(this.rest))) this.source.call?.reporter?.emit({ type: 'more' });
   }
 
   /** The wait that it asks for, in milliseconds. `inBody` is what its error says, in seconds. */
@@ -85,34 +86,6 @@ export class ServiceResponse {
     const limit = status === 429 || status === 503 ? this.rateLimit : undefined;
     return longestWait(this.#retryAfter, parseWait(inBody, this.#time), limit);
   }
-
-  /**
-   * Validates a part of the response. Returns `false` if it is invalid and only reported. In an optional field, `null`
-   * counts as absent, and is removed.
-   * @throws {ResponseValidationError}
-   */
-  check(schema: AnySchema, value: unknown, tidy?: (value: unknown) => void): boolean {
-    const found = findIssues(schema, value);
-    if (found === undefined) return true;
-    const received = JSON.stringify(value);
-    tidy?.(value);
-    const isChanged = repair(schema, value) || tidy !== undefined;
-    if (isChanged && findIssues(schema, value) === undefined) return true;
-    if (isChanged) restore(value, received);
-    const { redactor, call } = this.source;
-    // A path can contain text from the service, such as model names.
-    const quoted = (key: string | number) => (typeof key === 'string' ? redactor.quote(key) : key);
-    const issues = boundIssues(found.map(({ path, message }) => ({ path: path.map(quoted), message })));
-    // `null` has no fields to return.
-    if (!call?.reportsInvalid || value === null) throw unexpectedResponse(issues, value);
-    call.reporter?.emit({ type: 'validation', issues });
-    return false;
-  }
-}
-
-/** Gives a value back the fields that it had. */
-function restore(value: unknown, received: string): void {
-  if (isObject(value)) Object.assign(value, JSON.parse(received));
 }
 
 /** Headers are converted to the platform's `Headers` only on request. (A literal with a getter takes 1.5 µs.) */
@@ -121,13 +94,15 @@ class VisibleResponse implements ResponseInfo {
   readonly requestId: string | undefined;
   readonly rateLimit: RateLimit | undefined;
   readonly attempts: readonly Attempt[];
+  readonly rest?: Readonly<Record<string, unknown>>;
   readonly #headers: HeaderSource;
 
-  constructor({ head, requestId, rateLimit, source }: ServiceResponse) {
+  constructor({ head, requestId, rateLimit, source, rest }: ServiceResponse) {
     this.status = head.status;
     this.requestId = requestId;
     this.rateLimit = rateLimit;
     this.attempts = source.call?.attempts ?? [];
+    if (rest !== undefined) this.rest = rest;
     this.#headers = head.headers;
   }
 

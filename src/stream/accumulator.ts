@@ -2,7 +2,8 @@ import type { CompletionUsage, PartialChatCompletion } from '../base/completion.
 import { isObject, ownField } from '../base/objects.js';
 import type { CompletionFacts } from '../events/events.js';
 import { completionFacts } from '../events/reporter.js';
-import type { ChatCompletionChunk, StreamedChatCompletion } from '../wire/completions.js';
+import type { ChatCompletion, ChatCompletionChunk } from '../wire/completions.js';
+import { objectsIn, tidyCompletion } from '../wire/tidy.js';
 import { continued, joined, TextPieces } from './pieces.js';
 
 class Choice {
@@ -17,6 +18,8 @@ class Choice {
 /** Collects the pieces of a streamed completion, and joins them only on request. */
 export class CompletionAccumulator {
   readonly #choices = new Map<number, Choice>();
+  /** How many have no `finish_reason` yet. */
+  #unfinished = 0;
   #id: string | undefined;
   #model: string | undefined;
   #created: number | undefined;
@@ -36,15 +39,15 @@ export class CompletionAccumulator {
       if (delta.role) choice.role = delta.role;
       if (delta.content) choice.text.add(delta.content);
       for (const name in delta) if (name !== 'role' && name !== 'content') addOther(choice, name, delta);
-      if (finish_reason) choice.finishReason = finish_reason;
+      if (!finish_reason) continue;
+      if (choice.finishReason === null) this.#unfinished -= 1;
+      choice.finishReason = finish_reason;
     }
   }
 
   /** Whether there is a choice, and every choice has its `finish_reason`. */
   get finished(): boolean {
-    if (this.#choices.size === 0) return false;
-    for (const { finishReason } of this.#choices.values()) if (finishReason === null) return false;
-    return true;
+    return this.#choices.size > 0 && this.#unfinished === 0;
   }
 
   /** The completion so far. */
@@ -68,16 +71,11 @@ export class CompletionAccumulator {
    * The whole completion. Called only when the stream is complete; a service that ends with `[DONE]` may omit a finish
    * reason.
    */
-  completion(): StreamedChatCompletion {
-    const { id = '', created = 0, model = '', choices, usage } = this.partial();
-    return {
-      id,
-      object: 'chat.completion',
-      created,
-      model,
-      choices: choices.map((choice) => ({ ...choice, finish_reason: choice.finish_reason ?? 'stop' })),
-      ...(usage && { usage }),
-    };
+  completion(): ChatCompletion {
+    const { usage, ...rest } = this.partial();
+    const completion = { object: 'chat.completion', ...rest, ...(usage && { usage }) };
+    tidyCompletion(completion);
+    return completion as unknown as ChatCompletion; // what may be missing was added
   }
 
   #sorted(): [number, Choice][] {
@@ -88,6 +86,7 @@ export class CompletionAccumulator {
     let choice = this.#choices.get(index);
     if (choice === undefined) {
       choice = new Choice();
+      this.#unfinished += 1;
       this.#choices.set(index, choice);
     }
     return choice;
@@ -137,14 +136,21 @@ class ToolCalls {
 
   /** Changes pieces to the form that OpenAI documents: an index and one id for each call, and its name only once. */
   tidy(pieces: unknown): void {
-    if (Array.isArray(pieces)) for (const piece of pieces) if (isObject(piece)) this.#tidy(piece);
+    const mentioned = new Set<OpenToolCall>();
+    const list = objectsIn(pieces);
+    for (const [at, piece] of list.entries())
+      this.#tidy(piece, piece.index ?? (list.length > 1 ? at : undefined), mentioned);
   }
 
-  #tidy(piece: Record<string, unknown>): void {
+  /** `mentioned` has the calls of earlier pieces of the same list: two entries with a name are two calls. */
+  #tidy(piece: Record<string, unknown>, sent: unknown, mentioned: Set<OpenToolCall>): void {
     const { index, id } = piece;
     const part = isObject(piece.function) ? piece.function : {};
-    const call = this.#find(index, id, part.name) ?? new OpenToolCall(this.#count++, index);
-    this.#last.set(index, call);
+    let call = this.#find(sent, id, part.name);
+    if (call === undefined || (part.name && mentioned.has(call) && !(id && id === call.id)))
+      call = new OpenToolCall(this.#count++, sent);
+    mentioned.add(call);
+    this.#last.set(sent, call).set(undefined, call);
     call.id ||= id;
     if (call.id) this.#byId.set(call.id, call);
     if (index !== call.index) piece.index = call.index;

@@ -6,18 +6,19 @@ import type { APIError } from '../errors/api.js';
 import { ContextGatewayError } from '../errors/base.js';
 import { StreamError, StreamTruncatedError } from '../errors/stream.js';
 import { ResponseValidationError } from '../errors/validation.js';
+import type { ByteSource } from '../platform/engine.js';
 import { reportsError } from '../response/body.js';
-import { errorDetails, excerpt, stillEncoded } from '../response/error-details.js';
+import { check } from '../response/check.js';
+import { errorDetails, excerpt, isBareError, saysWhy, stillEncoded } from '../response/error-details.js';
 import type { ServiceResponse } from '../response/service-response.js';
 import { checkDepth } from '../validation/json.js';
-import { findIssues, repair } from '../validation/schema-issues.js';
-import { type ChatCompletionChunk, chatCompletionChunkSchema, completionUsageSchema } from '../wire/completions.js';
+import { type ChatCompletionChunk, chatCompletionChunkSchema } from '../wire/completions.js';
 import type { DecodeChunk, ServerSentEvent } from '../wire/decode-chunk.js';
-import { tidyMessage } from '../wire/tidy.js';
-import { BARE_LINE, EventReader } from './sse.js';
+import { objectsIn, tidyMessage, tidyUsage } from '../wire/tidy.js';
+import { BARE, EventReader } from './sse.js';
 
-/** What a source of chunks has next. */
-export type Next =
+/** What a stream has next. */
+type Next =
   | ChatCompletionChunk
   /** The completion is complete. */
   | 'done'
@@ -28,16 +29,6 @@ export type Next =
   /** More of the body must be fed first. */
   | undefined;
 
-/** Where the chunks of a stream come from. */
-export interface ChunkSource {
-  /** `isWhole`: every choice is complete, so that whatever follows is no part of the completion. */
-  next(isWhole: boolean): Next;
-  /** The error of a stream that ended before the completion was complete. */
-  endedEarly(): ContextGatewayError;
-  /** Takes the next bytes of the body, or `undefined` at its end. */
-  feed(bytes: Uint8Array | undefined): void;
-}
-
 /** The `type` of the error event that a relay sends for a truncated stream. */
 export const TRUNCATED = 'stream_truncated';
 
@@ -47,17 +38,22 @@ interface Place {
   isWhole: boolean;
 }
 
-const FOREIGN =
-  'None of the events is a chat.completion.chunk. For a service with another form, pass the option decodeChunk.';
+/** Characters in which the words of what is no event are looked for. What is masked must be whole. */
+const MAX_SAID = 64 * 1024;
 
 /** Turns the events of one stream into validated chunks. */
-export class EventChunks implements ChunkSource {
+export class EventChunks {
   readonly #events = new EventReader();
   readonly #decode: DecodeChunk | undefined;
   readonly #repeated = repeatedChunk<ChatCompletionChunk>();
-  /** The data of the first event that was skipped, until there is a chunk. */
-  #skipped: string | undefined;
+  /** The data of the first event that was skipped, and of the last one since the last chunk. */
+  #firstSkipped: string | undefined;
+  #lastSkipped: string | undefined;
   #hasChunk = false;
+  /** What `begin` has read. */
+  #first: Next;
+  /** Whether a `delta` had something: a `message` that follows has all of it again. */
+  #hasDelta = false;
 
   constructor(
     private readonly response: ServiceResponse,
@@ -66,49 +62,94 @@ export class EventChunks implements ChunkSource {
     this.#decode = decodeChunk;
   }
 
+  /** Takes the next bytes of the body, or `undefined` at its end. */
   feed(bytes: Uint8Array | undefined): void {
     this.#events.feed(bytes);
   }
 
-  /** @throws {StreamError} for an error event, {ResponseValidationError} for anything unreadable */
+  /** Reads the body up to the first chunk. Returns the text so far of a page: it begins with neither an event nor JSON. */
+  async begin(body: ByteSource): Promise<string | undefined> {
+    const decoder = new TextDecoder();
+    let start: string | undefined = '';
+    for (;;) {
+      const next = this.next(false);
+      if (start && (start.length >= 'event:'.length || next === 'ended')) {
+        if (!mayStream(start)) return start;
+        start = undefined;
+      }
+      if (next === 'ended') throw this.endedEarly();
+      if (next === undefined) {
+        const bytes = await body.read();
+        if (start !== undefined) start = (start + decoder.decode(bytes, { stream: true })).trimStart();
+        this.feed(bytes);
+      } else if (next !== 'skipped') {
+        this.#first = next;
+        return undefined;
+      }
+    }
+  }
+
+  /**
+   * `isWhole`: every choice is complete, so that whatever follows is no part of the completion.
+   * @throws {StreamError} for an error event, {ResponseValidationError} for anything unreadable
+   */
   next(isWhole: boolean): Next {
+    const first = this.#first;
+    this.#first = undefined;
+    if (first !== undefined) return first;
     const { ended } = this.#events;
     const event = this.#events.next();
     if (event === undefined) return ended ? 'ended' : undefined;
     const chunk = this.#read(event, { cut: ended, isWhole });
     if (chunk === undefined) return this.#skip(event);
+    this.#lastSkipped = undefined;
     if (chunk !== 'done') this.#hasChunk = true;
-    else if (this.#isForeign)
-      throw new ResponseValidationError(`${FOREIGN} error.body is the first event.`, { body: this.#skipped });
+    else if (this.#isForeign) throw this.#foreign();
     return chunk;
   }
 
+  /** The error of a stream that ended before the completion was complete. */
   endedEarly(): ContextGatewayError {
     const { head, source } = this.response;
-    const encoded = stillEncoded(this.#events.unread, head.headers);
+    const { unread } = this.#events;
+    const encoded = stillEncoded(unread, head.headers);
     if (encoded !== undefined) return new ResponseValidationError(encoded, { body: undefined });
-    const text = this.#events.unread.replace(/^error:/, '').trim();
-    const json = tryJson(text);
-    if (json !== undefined) checkDepth(json, text);
-    const [value] = [json].flat();
-    if (isObject(value) && (reportsError(value) || isBareError(value))) return reportedError(value, this.response);
-    if (this.#isForeign) return new StreamTruncatedError(`The stream ended too early. ${FOREIGN}`);
+    const value = tryJson(this.#lastSkipped ?? '');
+    if (isObject(value) && (reportsError(value) || saysWhy(value, source.redactor)))
+      return reportedError(value, this.response);
+    if (this.#isForeign) return this.#foreign();
     // JSON that is no error may repeat anything of the caller.
+    const text = unread
+      .slice(0, MAX_SAID)
+      .replace(/^error:/, '')
+      .trim();
     const said = /^[[{]/.test(text) ? '' : excerpt(text, head.status, source.redactor);
     return new StreamTruncatedError(said && `The stream ended too early, with this text in no event: ${said}`);
   }
 
+  /** Whether there was any chunk. */
+  get hasChunk(): boolean {
+    return this.#hasChunk;
+  }
+
   /** Whether all events so far are of another form. */
   get #isForeign(): boolean {
-    return !this.#hasChunk && this.#skipped !== undefined && this.#decode === undefined;
+    return !this.#hasChunk && this.#firstSkipped !== undefined && this.#decode === undefined;
+  }
+
+  #foreign(): ResponseValidationError {
+    const message =
+      'None of the events is a chat.completion.chunk: error.body is the first. For a service with another form, pass the option decodeChunk.';
+    return new ResponseValidationError(message, { body: this.#firstSkipped });
   }
 
   /** The first skipped event is reported, in case something else than heartbeats is skipped. */
   #skip({ event, data }: ServerSentEvent): 'skipped' {
     const { call, redactor } = this.response.source;
-    if (this.#skipped === undefined && this.#decode === undefined)
+    if (this.#firstSkipped === undefined && this.#decode === undefined)
       call?.reporter?.emit({ type: 'skipped', event: event === undefined ? undefined : redactor.mask(event) });
-    this.#skipped ??= data;
+    this.#firstSkipped ??= data;
+    this.#lastSkipped = data;
     return 'skipped';
   }
 
@@ -120,20 +161,44 @@ export class EventChunks implements ChunkSource {
     const plain = event.event === undefined && this.#decode === undefined;
     const repeated = plain ? this.#repeated?.recognise(event.data) : undefined;
     if (repeated !== undefined) return repeated;
+    const isBare = event.event === BARE;
     const data = event.data.trim();
     if (data === '[DONE]') return 'done';
     if (event.event === 'error') throw reportedError(tryJson(data) ?? data, this.response);
-    const value =
-      this.#decode === undefined ? parsed(event, cut || isWhole) : decoded(event, cut || isWhole, this.#decode);
-    if (value === undefined || value === 'done') return value;
-    if (this.#decode === undefined) {
-      const isOver = isWhole && ownField(value, 'error') === undefined; // such as { code: 200, message: 'success' }
-      if (reportsError(value) || (!isOver && isBareError(value))) throw reportedError(value, this.response);
-      if (!isChunk(value)) return undefined;
-      tidy(value as Record<string, unknown>);
+    const decode = this.#decode;
+    let value: object | 'done' | undefined;
+    if (decode === undefined || isBare) {
+      const found = parsed(event, cut || isWhole);
+      if (found === undefined) return undefined;
+      // An event of another name says how the work goes on, and one after a whole completion that it went well.
+      const isOther = event.event !== undefined && event.event !== 'message' && !isBare;
+      const isOver = isOther || (isWhole && ownField(found, 'error') === undefined);
+      if (reportsError(found) || (!isOver && isBareError(found))) throw reportedError(found, this.response);
+      if (isChunk(found)) value = this.#tidy(found, isBare);
     }
+    if (value === undefined && decode !== undefined) value = decoded(isBare ? { data } : event, cut || isWhole, decode);
+    if (value === undefined || value === 'done') return value;
     const chunk = value as ChatCompletionChunk; // checked in the next line, or reported and returned as it is
-    if (this.response.check(chatCompletionChunkSchema, value) && plain) this.#repeated?.learn(event.data, chunk);
+    if (check(this.response, chatCompletionChunkSchema, value) && plain) this.#repeated?.learn(event.data, chunk);
+    return chunk;
+  }
+
+  /**
+   * Gives a chunk the documented form where services differ: `message` in place of `delta`, no `choices` beside `usage`,
+   * usage that is not whole.
+   */
+  #tidy(chunk: Record<string, unknown>, isBare: boolean): object {
+    tidyUsage(chunk);
+    chunk.choices ??= [];
+    const choices = objectsIn(chunk.choices);
+    for (const choice of choices) {
+      const { delta, message } = choice;
+      if (isObject(delta)) this.#hasDelta ||= Boolean(delta.content || delta.tool_calls);
+      choice.delta ??= (!this.#hasDelta && message) || {};
+      if (isBare && message) choice.finish_reason ??= 'stop'; // a whole completion
+      if (isObject(choice.delta)) tidyMessage(choice.delta);
+      if (choices.length === 1) choice.index ??= 0;
+    }
     return chunk;
   }
 }
@@ -151,7 +216,6 @@ function decoded(
   isLast: boolean,
   decode: DecodeChunk,
 ): ChatCompletionChunk | 'done' | undefined {
-  if (event.event === BARE_LINE) return undefined;
   const body = event.data;
   let chunk: ReturnType<DecodeChunk>;
   try {
@@ -171,11 +235,9 @@ function decoded(
   });
 }
 
-/** `{ "error": "…" }`, or `{ "message": "…", "code": … }`, in the place of a chunk. */
-function isBareError(value: object): boolean {
-  if (Object.hasOwn(value, 'choices') || Object.hasOwn(value, 'usage')) return false;
-  const isCoded = ownField(value, 'code') !== undefined && typeof ownField(value, 'message') === 'string';
-  return isCoded || typeof ownField(value, 'error') === 'string';
+/** Whether a text may be that of a stream: it begins with an event, or with JSON. */
+export function mayStream(text: string): boolean {
+  return /^(?:(?:data|event|id|retry)? *:|[{[])/.test(text.trimStart());
 }
 
 /** Whether an object has what a chunk is for. Others, such as `{ "type": "ping" }`, are skipped. */
@@ -189,25 +251,4 @@ function reportedError(body: unknown, response: ServiceResponse): APIError | Str
   if (details.type === TRUNCATED) return new StreamTruncatedError();
   const { status } = response.head;
   return new StreamError(status, { ...details, message: details.message.replace(`${status} `, '') });
-}
-
-/**
- * Gives a chunk the documented form where services differ: `message` in place of `delta`, no `choices` beside `usage`, usage
- * that is not whole.
- */
-export function tidy(chunk: Record<string, unknown>): void {
-  const { usage } = chunk;
-  // Many services send null with each chunk but the last.
-  const isGiven = usage !== undefined && usage !== null;
-  const isRead = (): boolean => findIssues(completionUsageSchema, usage) === undefined;
-  if (isGiven && !isRead() && !(repair(completionUsageSchema, usage) && isRead())) chunk.usage = undefined;
-  chunk.choices ??= [];
-  const { choices } = chunk;
-  if (!Array.isArray(choices)) return;
-  for (const choice of choices) {
-    if (!isObject(choice)) continue;
-    choice.delta ??= choice.message ?? {};
-    if (isObject(choice.delta)) tidyMessage(choice.delta);
-    if (choices.length === 1) choice.index ??= 0;
-  }
 }

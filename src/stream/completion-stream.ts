@@ -1,7 +1,7 @@
 import type { ResponseInfo } from '../base/response-info.js';
 import { CharacterJoiner } from '../base/unicode.js';
 import { StreamConsumedError } from '../errors/stream.js';
-import type { ChatCompletionChunk, StreamedChatCompletion } from '../wire/completions.js';
+import type { ChatCompletion, ChatCompletionChunk } from '../wire/completions.js';
 import { firstText } from './accumulator.js';
 import type { StreamMetrics, StreamOwner } from './stream-owner.js';
 
@@ -71,7 +71,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
    * console.log(choices[0]?.message.content, usage?.total_tokens);
    * ```
    */
-  finalCompletion(): Promise<StreamedChatCompletion> {
+  finalCompletion(): Promise<ChatCompletion> {
     const inLoop = this.#isBetweenReads;
     // Reads the stream itself, unless a loop does. The loop may also begin, or go on, right after this call.
     const completion = Promise.resolve().then(async () => {

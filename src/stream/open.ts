@@ -1,89 +1,61 @@
-import { StreamTruncatedError } from '../errors/stream.js';
 import { ResponseValidationError } from '../errors/validation.js';
-import type { ByteSource } from '../platform/engine.js';
 import { mediaType, readError, readJson } from '../response/body.js';
 import type { ServiceResponse } from '../response/service-response.js';
-import { type ChatCompletionChunk, chatCompletionSchema } from '../wire/completions.js';
 import type { DecodeChunk } from '../wire/decode-chunk.js';
-import { addMissing, tidyCompletion } from '../wire/tidy.js';
-import { type ChunkSource, EventChunks, tidy } from './chunk.js';
+import { CompletionAccumulator } from './accumulator.js';
+import { EventChunks, mayStream } from './chunk.js';
 import { ChatCompletionStream } from './completion-stream.js';
 import { StreamOwner } from './stream-owner.js';
 
-const EVENTS = 'text/event-stream';
-
 /**
  * Opens the response to a streamed request: usually events, but also an error or a whole completion as JSON, or a page.
+ * `isSingle`: one choice was asked for.
  */
 export async function openStream(
   response: ServiceResponse,
   decodeChunk: DecodeChunk | undefined,
+  isSingle = false,
 ): Promise<ChatCompletionStream> {
   const { timeouts } = response.source;
-  const { status, headers } = response.head;
+  const { status, headers, body } = response.head;
+  const type = mediaType(headers);
+  const chunks = new EventChunks(response, decodeChunk);
   // From its headers on, a stream has its own timeout, so that an unread one does not hold its connection forever.
   timeouts.startIdle();
-  const said = mediaType(headers);
-  if (said !== EVENTS) timeouts.progressed(); // it is read here
-  const type = status !== 200 || said === EVENTS ? said : await sniff(response, said);
-  const read = (chunks: ChunkSource) => new ChatCompletionStream(new StreamOwner(response, chunks));
-  if (status === 200 && type === EVENTS) return read(new EventChunks(response, decodeChunk));
-  if (status === 200 && type === 'application/json') {
-    const chunk = await readChunk(response);
+  if (status !== 200 || type !== 'text/event-stream') {
+    timeouts.progressed(); // it is read here
+    // Proxies may change the content type, so what begins as a stream does, or is JSON, is read as one.
+    const start = status !== 200 ? '' : await chunks.begin(body);
+    if (start !== undefined) {
+      const text = start + (await readError(body, timeouts.runtime)).text;
+      timeouts.check();
+      throw notAStream(status, type, text);
+    }
     timeouts.startIdle(); // from now on, the caller reads
-    return read(once(chunk));
   }
-  const { text } = await readError(response.head.body, timeouts.runtime);
-  timeouts.check();
-  throw notAStream(status, type, text);
+  return new ChatCompletionStream(new StreamOwner(response, chunks, isSingle));
 }
 
-/** With another content type or none, the first bytes of the body decide: proxies may change it. */
-async function sniff(response: ServiceResponse, said: string | undefined): Promise<string | undefined> {
-  const { body } = response.head;
-  const read: Uint8Array[] = [];
-  const decoder = new TextDecoder();
-  let start = '';
-  for (let bytes = await body.read(); bytes !== undefined; bytes = await body.read()) {
-    read.push(bytes);
-    start = (start + decoder.decode(bytes, { stream: true })).trimStart();
-    if (start.length >= 'event:'.length) break;
-  }
-  response.replaceBody(prefixed(read, body));
-  if (start.startsWith('{')) return 'application/json';
-  if (/^(?:data|event|id|retry)? *:/.test(start)) return EVENTS;
-  return said ?? (start.startsWith('<') ? 'text/html' : EVENTS);
-}
-
-/** Reads a whole completion as one chunk. */
-async function readChunk(response: ServiceResponse): Promise<ChatCompletionChunk> {
-  const body = await readJson(response);
-  response.check(chatCompletionSchema, body, tidyCompletion);
-  addMissing(body);
-  const chunk = { ...(body as object), object: 'chat.completion.chunk' };
-  tidy(chunk);
-  return chunk as unknown as ChatCompletionChunk; // checked four lines above, or reported and returned as it is
-}
-
-/** One chunk, from a body that was read. */
-function once(chunk: ChatCompletionChunk): ChunkSource {
-  const chunks = [chunk];
-  return { next: () => chunks.pop() ?? 'done', feed: () => {}, endedEarly: () => new StreamTruncatedError() };
+/** Reads the body of a completion: JSON, or what a stream consists of, whatever was asked for. It is not checked. */
+export function readCompletion(response: ServiceResponse, decodeChunk: DecodeChunk | undefined): Promise<unknown> {
+  return readJson(response, (text) => {
+    if (!mayStream(text)) return undefined;
+    const source = new EventChunks(response, decodeChunk);
+    const all = new CompletionAccumulator();
+    source.feed(new TextEncoder().encode(text));
+    for (;;) {
+      const next = source.next(all.finished);
+      if (next === 'done' || (next === 'ended' && all.finished)) return all.completion();
+      if (next === 'ended' && /^\s*[{[]/.test(text) && !source.hasChunk) return undefined; // JSON that was cut
+      if (next === 'ended') throw source.endedEarly();
+      if (next === undefined) source.feed(undefined);
+      else if (next !== 'skipped') all.add(next);
+    }
+  });
 }
 
 function notAStream(status: number, type: string | undefined, text: string): ResponseValidationError {
   const what = text === '' ? 'is empty' : `is ${type ?? 'of unknown type'}`;
   const message = `Expected an event stream, but the response ${what} (status ${status}). Check baseURL.`;
   return new ResponseValidationError(message, { body: text });
-}
-
-/** The bytes that were already read, then the rest. */
-function prefixed(pending: Uint8Array[], rest: ByteSource): ByteSource {
-  return {
-    read: () => pending.shift() ?? rest.read(),
-    cancel: (error) => {
-      pending.length = 0;
-      rest.cancel(error);
-    },
-  };
 }

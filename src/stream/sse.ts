@@ -1,4 +1,6 @@
 import { createParser, type EventSourceParser } from 'eventsource-parser';
+import { tryJson } from '../base/json.js';
+import { isObject } from '../base/objects.js';
 import { ResponseTooLargeError } from '../errors/connection.js';
 import type { ServerSentEvent } from '../wire/decode-chunk.js';
 
@@ -6,17 +8,13 @@ import type { ServerSentEvent } from '../wire/decode-chunk.js';
 const MAX_EVENT = 8 * 1024 * 1024;
 /** Bytes that an unknown line counts as, because parsing it is slow. */
 const UNKNOWN_LINE = 1024;
-/** Characters that are kept of lines in no event. */
-const MAX_UNREAD = 4096;
-/** Characters of one of them. More than a message shows, because what is masked must be whole. */
-const MAX_LINE = 64 * 1024;
 /** The names of lines, of which the last one of a body may be cut. */
 const NAMES = ['data', 'event', 'id', 'retry'];
 /** Bytes parsed at a time, so that one large network chunk does not become a hundred thousand objects at once. */
 const SLICE = 8 * 1024;
 
-/** The name of a line of JSON that is in no event: some services report an error that way. */
-export const BARE_LINE = 'bare line';
+/** The name of JSON that is in no event: some services send chunks, a whole completion or an error that way. */
+export const BARE = 'bare';
 
 const BEFORE_JSON = /^(?:error:)?\s*/;
 const NOTHING = new Uint8Array();
@@ -31,7 +29,7 @@ export class EventReader {
   /** Bytes received but not decoded yet. */
   #bytes: Uint8Array = NOTHING;
   #sinceEvent = 0;
-  /** The lines since the last event that belong to none: some services say there why a stream ends. */
+  /** The lines since the last event that are in none, nor JSON: some services say there why a stream ends. */
   unread = '';
   /** Whether the body has ended. Its last event may lack the blank line that ends an event. */
   ended = false;
@@ -45,10 +43,9 @@ export class EventReader {
       // The parser creates an error for every unknown line, which takes a thousand times as long as parsing its bytes.
       onError: ({ line = '' }) => {
         this.#sinceEvent += UNKNOWN_LINE;
-        const isCut = this.ended && NAMES.some((name) => name.startsWith(line));
-        if (!isCut && this.unread.length < MAX_UNREAD) this.unread += `${line.slice(0, MAX_LINE)}\n`;
-        const bare = line.replace(BEFORE_JSON, '');
-        if (bare.startsWith('{') && bare.endsWith('}')) this.#events.push({ event: BARE_LINE, data: bare });
+        const data = line.replace(BEFORE_JSON, '');
+        if (data.startsWith('{') && data.endsWith('}')) this.#events.push({ event: BARE, data });
+        else if (!this.ended || !NAMES.some((name) => name.startsWith(line))) this.unread += `${line}\n`;
       },
     });
     // The parser strips a byte order mark from its first input, but also mistakes three other characters for one. The
@@ -63,6 +60,8 @@ export class EventReader {
     this.ended = true;
     // Some servers omit the last blank line.
     this.#parse(`${this.#decoder.decode()}\n\n`);
+    const [value] = [tryJson(this.unread.replace(BEFORE_JSON, ''))].flat();
+    if (isObject(value)) this.#events.push({ event: BARE, data: JSON.stringify(value) });
   }
 
   /** Returns the next event, or `undefined` if the bytes received so far contain no more. */
@@ -84,7 +83,7 @@ export class EventReader {
     const slice = bytes.byteLength > SLICE ? bytes.subarray(0, SLICE) : bytes;
     this.#bytes = slice === bytes ? NOTHING : bytes.subarray(SLICE);
     this.#parse(this.#decoder.decode(slice, { stream: true }));
-    const hasEvent = this.#events.some(({ event }) => event !== BARE_LINE);
+    const hasEvent = this.#events.some(({ event }) => event !== BARE);
     this.#sinceEvent = hasEvent ? 0 : this.#sinceEvent + slice.byteLength;
     if (this.#sinceEvent > MAX_EVENT) throw new ResponseTooLargeError('An event of the stream', MAX_EVENT, 'stream');
   }

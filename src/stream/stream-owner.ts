@@ -1,14 +1,17 @@
 import { ContextGatewayError } from '../errors/base.js';
 import { addCallDetails, captureCallSite } from '../errors/call.js';
-import { StreamTruncatedError } from '../errors/stream.js';
+import { StreamError, StreamTruncatedError } from '../errors/stream.js';
 import { ResponseValidationError } from '../errors/validation.js';
 import { type Ending, endingOf } from '../events/reporter.js';
 import { discard } from '../response/body.js';
+import { check } from '../response/check.js';
 import type { ServiceResponse } from '../response/service-response.js';
-import { type ChatCompletionChunk, type StreamedChatCompletion, streamedCallsSchema } from '../wire/completions.js';
-import { addMissing } from '../wire/tidy.js';
+import { type ChatCompletion, type ChatCompletionChunk, streamedCallsSchema } from '../wire/completions.js';
 import { CompletionAccumulator } from './accumulator.js';
-import type { ChunkSource } from './chunk.js';
+import type { EventChunks } from './chunk.js';
+
+/** Milliseconds to wait for usage or `[DONE]` once every choice has its `finish_reason`. */
+const LAST_WORDS = 2_000;
 
 /** Timings of a stream. All times are milliseconds. */
 export interface StreamMetrics {
@@ -39,7 +42,9 @@ export class StreamOwner {
 
   constructor(
     readonly response: ServiceResponse,
-    private readonly source: ChunkSource,
+    private readonly source: EventChunks,
+    /** Whether every choice that the request asks for has begun with the first one. */
+    private readonly isSingle: boolean,
   ) {
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
@@ -95,10 +100,10 @@ export class StreamOwner {
   }
 
   /** The whole completion, once the stream has ended. Throws its error if it is not complete. */
-  completion(): StreamedChatCompletion {
+  completion(): ChatCompletion {
     this.throwError();
-    const completion = addMissing(this.#accumulator.completion());
-    this.response.check(streamedCallsSchema, completion);
+    const completion = this.#accumulator.completion();
+    check(this.response, streamedCallsSchema, completion);
     return completion;
   }
 
@@ -108,24 +113,29 @@ export class StreamOwner {
     throw this.#outcome;
   }
 
-  /** Ends the stream with an error. */
+  /** Ends the stream with an error. But a whole completion is complete, however its connection ends. */
   fail(error: unknown): void {
     if (!this.isOpen) return;
     const known = error instanceof ContextGatewayError ? error : unreadable(error);
     const { call } = this.response.source;
-    call?.reporter?.emit({
-      type: 'failure',
-      attempt: call.attempts.length,
-      reason: known.name,
-      stop: 'not-repeatable',
-    });
-    this.#end(known, endingOf(known));
+    if (this.#accumulator.finished && !StreamError.is(known)) this.#cut(known);
+    else {
+      call?.reporter?.emit({
+        type: 'failure',
+        attempt: call.attempts.length,
+        reason: known.name,
+        stop: 'not-repeatable',
+      });
+      this.#end(known, endingOf(known));
+    }
   }
 
   /** Ends the stream because its reader needs no more of it. */
   close(): void {
+    if (!this.isOpen) return;
     const error = new StreamTruncatedError('The stream was closed before the completion was complete.');
-    this.#end(error, { outcome: 'cancelled', error: undefined });
+    if (this.#accumulator.finished) this.#cut(error);
+    else this.#end(error, { outcome: 'cancelled', error: undefined });
   }
 
   /** Adds the call and what has arrived to an error. */
@@ -153,21 +163,35 @@ export class StreamOwner {
   }
 
   #add(chunk: ChatCompletionChunk): ChatCompletionChunk {
-    this.#firstAt ??= this.response.source.timeouts.runtime.now();
+    const { timeouts } = this.response.source;
+    const now = timeouts.runtime.now();
+    this.#firstAt ??= now;
     this.#chunks += 1;
+    const wasFinished = this.#accumulator.finished;
     this.#accumulator.add(chunk);
+    const { finished } = this.#accumulator;
+    // Some services mark every chunk as the last one, and choices may come one after the other: there, silence ends nothing.
+    if (this.#chunks > 1 && wasFinished !== finished) {
+      timeouts.startIdle(finished && this.isSingle ? LAST_WORDS : undefined);
+      timeouts.pauseWatching(now);
+    }
     return chunk;
   }
 
   #complete(): void {
-    this.#settle('complete', { outcome: 'success', error: undefined });
+    this.#settle('complete', SUCCESS);
     // Most services end the body right after `[DONE]`, so its connection can be reused. A body that goes on is
     // cancelled.
     void discard(this.response.head.body, this.response.source.timeouts.runtime);
   }
 
+  /** Completes the stream before its end. */
+  #cut(reason: ContextGatewayError): void {
+    this.#settle('complete', SUCCESS);
+    this.response.head.body.cancel(reason);
+  }
+
   #end(error: ContextGatewayError, ending: Ending): void {
-    if (!this.isOpen) return;
     this.#settle(this.describe(error), ending);
     this.response.head.body.cancel(error);
   }
@@ -186,6 +210,8 @@ export class StreamOwner {
     this.#resolveEnded();
   }
 }
+
+const SUCCESS: Ending = { outcome: 'success', error: undefined };
 
 /** A chunk from `decodeChunk` whose fields cannot be read. It may throw anything, even a value that is not an error. */
 function unreadable(cause: unknown): ResponseValidationError {

@@ -107,7 +107,7 @@ export interface ChatCompletionChoice {
   finish_reason: 'stop' | 'length' | 'tool_calls' | (string & {});
 }
 
-/** A whole completion. */
+/** A whole completion, also one that was assembled from a stream. */
 export interface ChatCompletion {
   id: string;
   object: string;
@@ -115,11 +115,7 @@ export interface ChatCompletion {
   created: number;
   model: string;
   choices: ChatCompletionChoice[];
-  usage: CompletionUsage;
-}
-
-/** A completion assembled from a stream. Its tool calls are whole. Not every service sends `usage` in streams. */
-export interface StreamedChatCompletion extends Omit<ChatCompletion, 'usage'> {
+  /** The API documents it; of a stream, or behind another gateway, it may be missing. */
   usage?: CompletionUsage | undefined;
 }
 
@@ -167,7 +163,7 @@ export const chatCompletionSchema = exact<ChatCompletion>()(
     created: integer,
     model: z.string(),
     choices: z.array(wireObject({ index: count, message: chatReplySchema, finish_reason: finishReason })),
-    usage: completionUsageSchema,
+    usage: z.optional(completionUsageSchema),
   }),
 );
 

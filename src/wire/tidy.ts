@@ -1,12 +1,33 @@
 import { isObject } from '../base/objects.js';
 import { newToolCallId } from '../base/tool-call-id.js';
+import { findIssues, repair } from '../validation/schema-issues.js';
+import { completionUsageSchema } from './completions.js';
 
+/** What stands for a detail of a completion that is missing, in a stream as well. */
+const UNKNOWN = { id: '', object: 'chat.completion', created: 0, model: '' };
 const TEXT_TYPES: readonly unknown[] = ['text', 'output_text'];
 
 /** Gives a completion the form of its schema where services differ: it was paid for. */
 export function tidyCompletion(completion: unknown): void {
-  for (const message of messagesOf(completion)) tidyMessage(message);
+  if (!isObject(completion) || !Array.isArray(completion.choices)) return;
+  tidyUsage(completion);
+  for (const [index, choice] of objectsIn(completion.choices).entries()) {
+    choice.index ??= index;
+    choice.finish_reason ??= 'stop';
+    choice.message ??= choice.delta;
+    if (isObject(choice.message))
+      tidyMessage(Object.assign(choice.message, { role: choice.message.role ?? 'assistant' }));
+  }
+  for (const [name, value] of Object.entries(UNKNOWN)) completion[name] ??= value;
   addMissing(completion);
+}
+
+/** Removes usage that is not whole, and cannot be made so. Many services send `null` with each chunk but the last. */
+export function tidyUsage(reply: Record<string, unknown>): void {
+  const { usage } = reply;
+  const isRead = (): boolean => findIssues(completionUsageSchema, usage) === undefined;
+  if (usage !== undefined && usage !== null && !isRead() && !(repair(completionUsageSchema, usage) && isRead()))
+    Reflect.deleteProperty(reply, 'usage');
 }
 
 /**
@@ -46,7 +67,8 @@ function messagesOf(completion: unknown): Record<string, unknown>[] {
   return objectsIn(objectsIn(Object(completion).choices).map(({ message }) => message));
 }
 
-function objectsIn(list: unknown): Record<string, unknown>[] {
+/** The objects among the entries of a list. */
+export function objectsIn(list: unknown): Record<string, unknown>[] {
   return Array.isArray(list) ? list.filter(isObject) : [];
 }
 

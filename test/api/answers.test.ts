@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { type ClientEvent, ResponseValidationError, toEventStream } from 'context-gateway';
+import { type ClientEvent, ResponseValidationError, StreamTruncatedError, toEventStream } from 'context-gateway';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import {
@@ -96,7 +96,7 @@ describe('a response that breaks the documented schema', () => {
     [retrieve, contextAnswer(), ['context', 'metadata', 'compressedTokens'], -77_777],
     [retrieve, contextAnswer(), ['context', 'metadata', 'lastCompactionAt'], 'CANARY'],
     [retrieve, contextAnswer(), ['success'], 'true'],
-    [create, completion(), ['usage', 'total_tokens'], -77_777],
+    [create, completion(), ['choices', 0, 'message', 'role'], -77_777],
     [usage, usageReport(), ['breakdown_by_model', 'atlas-small'], '77777'],
   ])(
     '%#: is an error with the path and the body, and a message without the value',
@@ -244,7 +244,7 @@ describe("validation: 'report'", () => {
     const { choices } = await stream.finalCompletion();
     expect(choices[0]?.message.content).toBe(completion().choices[0]?.message.content);
     expect(events.filter(({ type }) => type === 'validation')).toMatchObject([
-      { issues: [{ path: ['choices', 0, 'message', 'role'] }] },
+      { issues: [{ path: ['choices', 0, 'delta', 'role'] }] },
     ]);
   });
 
@@ -253,7 +253,10 @@ describe("validation: 'report'", () => {
 
     const stream = await gatewayAt(reporting().options).chat.completions.create({ ...chatParams, stream: true });
 
-    for await (const chunk of stream) expect(chunk).toMatchObject({ choices: 'none', usage: completion().usage });
+    const read = async () => {
+      for await (const chunk of stream) expect(chunk).toMatchObject({ choices: 'none', usage: completion().usage });
+    };
+    await expect(read()).rejects.toThrow(StreamTruncatedError);
     expect(stream.metrics.chunks).toBe(1);
   });
 

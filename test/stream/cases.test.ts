@@ -6,10 +6,11 @@ import { endingCases } from './cases/ending.js';
 import { leavingCases } from './cases/leaving.js';
 import { lenientCases } from './cases/lenient.js';
 import { readingCases } from './cases/reading.js';
+import { wholeCases } from './cases/whole.js';
 import { watchProcess } from './measure.js';
 import { ScriptServer } from './script-server.js';
 
-const CASES = [...endingCases, ...readingCases, ...leavingCases, ...lenientCases];
+const CASES = [...endingCases, ...readingCases, ...leavingCases, ...lenientCases, ...wholeCases];
 
 let server: ScriptServer;
 

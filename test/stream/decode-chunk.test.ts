@@ -51,7 +51,7 @@ test.each<{
   {
     what: 'a stream of another form without [DONE]',
     body: '{"message":{"content":"The "},"done":false}\n{"done":true}\n',
-    error: error('StreamTruncatedError', /None of the events is a chat.completion.chunk/),
+    error: error('ResponseValidationError', /None of the events is a chat.completion.chunk/),
   },
   {
     what: 'a stream that ends after a heartbeat and a chunk',

@@ -2,16 +2,20 @@ import type { ServerSentEvent } from '../../src/wire/decode-chunk.js';
 
 /**
  * Decodes server-sent events as the HTML standard says, from a whole body and without code of the package.
- * Three things differ on purpose: the last event needs no blank line, `id` and `retry` are ignored, and a line of JSON that is
- * in no event is one.
+ * Three things differ on purpose: the last event needs no blank line, `id` and `retry` are ignored, and JSON that is in no
+ * event is one: a line of it, or what the lines after the last event are together.
  */
 export function referenceEvents(body: Uint8Array): ServerSentEvent[] {
   const events: ServerSentEvent[] = [];
   let data: string | undefined;
   let type = '';
+  let unread = '';
   for (const line of [...linesOf(body), '', '']) {
     if (line === '') {
-      if (data !== undefined) events.push(type === '' ? { data } : { event: type, data });
+      if (data !== undefined) {
+        events.push(type === '' ? { data } : { event: type, data });
+        unread = '';
+      }
       data = undefined;
       type = '';
       continue;
@@ -21,11 +25,24 @@ export function referenceEvents(body: Uint8Array): ServerSentEvent[] {
     const rest = colon === -1 ? '' : line.slice(colon + 1);
     const value = rest.startsWith(' ') ? rest.slice(1) : rest;
     const bare = line.replace(/^(?:error:)?\s*/, '');
-    if (bare.startsWith('{') && bare.endsWith('}')) events.push({ event: 'bare line', data: bare });
+    const isKnown = ['data', 'event', 'id', 'retry', ''].includes(name);
+    if (bare.startsWith('{') && bare.endsWith('}')) events.push({ event: 'bare', data: bare });
+    else if (!isKnown) unread += `${line}\n`;
     if (name === 'data') data = data === undefined ? value : `${data}\n${value}`;
     if (name === 'event') type = value;
   }
+  const json = objectIn(unread);
+  if (json !== undefined) events.push({ event: 'bare', data: json });
   return events;
+}
+
+function objectIn(text: string): string | undefined {
+  try {
+    const [value] = [JSON.parse(text.replace(/^(?:error:)?\s*/, ''))].flat();
+    return value instanceof Object ? JSON.stringify(value) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Splits at CR LF, LF or CR, on the bytes before they are decoded. */

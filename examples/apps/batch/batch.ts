@@ -59,7 +59,7 @@ async function work(own: number): Promise<void> {
 async function summarise(gateway: GatewayClient, id: number, signal: AbortSignal): Promise<Summary> {
   const messages = [{ role: 'user', content: `Summarise document ${id}: the ferry to island ${id} was late.` }];
   const { choices, usage } = await gateway.chat.completions.create({ model: 'atlas-small', messages }, { signal });
-  return { id, text: choices[0]?.message.content ?? '', tokens: usage.total_tokens };
+  return { id, text: choices[0]?.message.content ?? '', tokens: usage?.total_tokens ?? 0 };
 }
 
 /** A document whose call did nothing is done in the next run. */

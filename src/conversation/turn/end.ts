@@ -1,5 +1,5 @@
 import { isObject } from '../../base/objects.js';
-import type { ChatCompletion, StreamedChatCompletion, ToolCall } from '../../index.js';
+import type { ChatCompletion, ToolCall } from '../../index.js';
 import type { Background } from '../background.js';
 import { textOf } from '../content.js';
 import type { ServiceContext } from '../context/service.js';
@@ -17,7 +17,7 @@ export interface MadeReply {
   /** Its calls of tools, of which some wait for the app. */
   calls?: readonly Called[] | undefined;
   stopped?: boolean | undefined;
-  completion?: ChatCompletion | StreamedChatCompletion | undefined;
+  completion?: ChatCompletion | undefined;
   facts?: ReplyFacts | undefined;
   /** Of the requests of its steps. */
   used?: readonly Used[] | undefined;

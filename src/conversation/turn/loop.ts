@@ -1,5 +1,5 @@
 import { isTooLong } from '../../base/too-long.js';
-import { APIError, ConfigurationError, type StreamedChatCompletion } from '../../index.js';
+import { APIError, type ChatCompletion, ConfigurationError } from '../../index.js';
 import type { Session } from '../context/session.js';
 import type { BuiltPrompt, ChatTurn, ConversationMessage, ReplyPart } from '../model.js';
 import type { BuildOptions, CheckedOptions, ConversationOptions, TurnOptions } from '../options.js';
@@ -16,7 +16,7 @@ import type { Reply, TurnEnd } from './reply.js';
 import { STORING, stepOf, type TurnStorage } from './storage.js';
 
 type Answer = Awaited<ReturnType<ConversationOptions['gateway']['chat']['completions']['create']>>;
-type Completion = StreamedChatCompletion | Exclude<Answer, { textStream: unknown }>;
+type Completion = ChatCompletion | Exclude<Answer, { textStream: unknown }>;
 /** The options of one request of a turn. */
 type StepOptions = TurnOptions & { stream: boolean; step: number };
 
