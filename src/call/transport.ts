@@ -74,7 +74,7 @@ export class Transport {
         check(response, documented, body, tidy as (body: unknown) => void);
       ignoreErrors(() => call?.reporter?.completed(completionFacts(body)));
       const value: unknown = (schema === undefined || content === undefined ? unwrap : content)(body);
-      if (Array.isArray(value)) response.keepRest(body, value);
+      if (content === undefined && Array.isArray(value)) response.keepRest(body, value);
       if (schema === undefined) return value as T;
       if (value === undefined && content !== undefined) return unwrap(body);
       // A caller's schema may be slow, but it does not extend the call's time limits.

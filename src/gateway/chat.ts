@@ -86,7 +86,7 @@ export class ChatCompletions extends Resource {
     const endpoint = { ...endpointOf(params), accept: 'text/event-stream', timeout: undefined };
     return this.transport.stream(
       endpoint,
-      (opened) => openStream(opened, this.#decodeChunk, (given(params, 'n') ?? 1) === 1),
+      (opened) => openStream(opened, this.#decodeChunk, Number(given(params, 'n') ?? 1)),
       options,
     );
   }

@@ -45,6 +45,10 @@ export const repeatedChunk = (): undefined => undefined;
 /** The names of other clients would make every page larger. */
 export const adviceFor = (_name: string): string | undefined => undefined;
 
+/** A browser decodes what it accepts, and shows no redirect to a page. */
+export const stillEncoded = (_text: string, _headers: unknown): string | undefined => undefined;
+export const redirectTarget = (_head: unknown): string | undefined => undefined;
+
 /** A page has no environment variables, and browsers send their own user agent. */
 export const readEnvironment = (): undefined => undefined;
 export const environmentListener = (): undefined => undefined;

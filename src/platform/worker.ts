@@ -9,6 +9,7 @@ import { multipart } from './upload/multipart.js';
 export { matches, repeatedChunk, userAgent } from './browser.js';
 export { environmentListener, isBrowser, readEnvironment } from './environment.js';
 export { adviceFor } from './names-of-others.js';
+export { redirectTarget, stillEncoded } from './on-the-way.js';
 
 /** Workers of servers, which can stream uploads, and of browsers, which cannot. */
 export function createEngine(options: EngineOptions): Engine {

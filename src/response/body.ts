@@ -1,3 +1,4 @@
+import { stillEncoded } from '#platform';
 import { tryJson } from '../base/json.js';
 import { isObject, ownField } from '../base/objects.js';
 import type { HeaderSource } from '../base/response-info.js';
@@ -6,7 +7,7 @@ import { ResponseTooLargeError } from '../errors/connection.js';
 import { ResponseValidationError } from '../errors/validation.js';
 import type { ByteSource, ResponseHead } from '../platform/engine.js';
 import { checkDepth } from '../validation/json.js';
-import { errorIn, stillEncoded } from './error-details.js';
+import { errorIn } from './error-details.js';
 import type { ServiceResponse } from './service-response.js';
 
 /** The most decoded bytes of one JSON response. */
@@ -24,7 +25,7 @@ const DRAIN_TIME = 100;
 export async function readJson(response: ServiceResponse, otherwise?: (text: string) => unknown): Promise<unknown> {
   const { head } = response;
   const text = await readText(head, MAX_JSON_BYTES);
-  const body = tryJson(text) ?? otherwise?.(text);
+  const body = tryJson(text) ?? (await otherwise?.(text));
   if (body === undefined) throw notJson(text, head.headers);
   checkDepth(body, text);
   if (reportsError(body)) throw errorIn(response, body);

@@ -24,7 +24,7 @@ export function check(
   if (isChanged && findIssues(schema, value) === undefined) return true;
   if (isChanged) restore(value, received);
   const { redactor, call } = response.source;
-  if (saysWhy(value, redactor)) throw errorIn(response, value);
+  if (!call?.reportsInvalid && saysWhy(value, redactor)) throw errorIn(response, value);
   // A path can contain text from the service, such as model names.
   const quoted = (key: string | number) => (typeof key === 'string' ? redactor.quote(key) : key);
   const issues = boundIssues(found.map(({ path, message }) => ({ path: path.map(quoted), message })));
@@ -36,5 +36,7 @@ export function check(
 
 /** Gives a value back the fields that it had. */
 function restore(value: unknown, received: string): void {
-  if (isObject(value)) Object.assign(value, JSON.parse(received));
+  if (!isObject(value)) return;
+  for (const name of Object.keys(value)) Reflect.deleteProperty(value, name);
+  Object.assign(value, JSON.parse(received));
 }

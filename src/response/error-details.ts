@@ -1,12 +1,10 @@
+import { redirectTarget, stillEncoded } from '#platform';
 import { isObject, ownField } from '../base/objects.js';
-import type { HeaderSource } from '../base/response-info.js';
 import { startOf } from '../base/unicode.js';
 import { type APIError, type APIErrorDetails, apiError, isTemporary } from '../errors/api.js';
 import type { Sent } from '../errors/connection.js';
 import { unescaped } from '../errors/echo.js';
 import type { Redactor } from '../errors/redactor.js';
-import type { ResponseHead } from '../platform/engine.js';
-import { parseURL } from '../request/base-url.js';
 import type { ServiceResponse } from './service-response.js';
 
 /** Maximum characters quoted from a page. */
@@ -24,17 +22,12 @@ const PLACES = [
   'status_msg',
   'base_resp',
 ];
-/** The fields that only errors have. A `message` alone may be a reply. */
-const MARKS = ['error', 'errors', 'detail', 'base_resp'];
+/** The fields that only errors have, if there is something in them. A `message` alone may be a reply. */
+const MARKS = ['error', 'errors'];
 /** Codes of a success. */
 const FINE = /^(0|200|ok|success)?$/i;
 /** How deep they put it: `{ errors: [{ message }] }`. */
 const DEEPEST = 4;
-/** What every platform has decoded, and what is no encoding. */
-const DECODED = /^(?:x-gzip|gzip|deflate|identity|none|utf-?8)$/i;
-/** Control characters that no text has. */
-const CONTROL = /[\0-\x08]/;
-
 /**
  * The error that a response reports, also inside a success. `leastWait` is the shortest wait before a retry, if the body
  * could not be read to its end: a wait that it contains may be missing.
@@ -83,19 +76,38 @@ export function errorDetails(response: ServiceResponse, body: unknown, leastWait
 
 /** `{ "error": "…" }`, or `{ "message": "…", "code": … }` with the names that services give to both, in the place of a chunk. */
 export function isBareError(body: object): boolean {
-  if (Object.hasOwn(body, 'choices') || Object.hasOwn(body, 'usage')) return false;
+  if (hasChoices(body) || ownField(body, 'usage')) return false;
   const error = ownField(body, 'error');
   if (error && typeof error === 'string') return true;
-  const code = ownField(body, 'code') ?? ownField(body, 'error_code') ?? '';
   const said = ownField(body, 'message') ?? ownField(body, 'msg') ?? ownField(body, 'error_msg');
-  return !FINE.test(String(code)) && typeof said === 'string';
+  return (
+    typeof said === 'string' && !FINE.test(said) && isFailure(ownField(body, 'code') ?? ownField(body, 'error_code'))
+  );
 }
 
 /** Whether the body of a success is an error in a form of its own, and says why. Asked only of what is not what was asked for. */
 export function saysWhy(body: unknown, redactor: Redactor): body is object {
-  if (!isObject(body) || Array.isArray(ownField(body, 'choices'))) return false;
-  const isError = MARKS.some((name) => ownField(body, name)) || /^(error|fail)/i.test(String(ownField(body, 'status')));
+  if (!isObject(body) || hasChoices(body) || ownField(body, 'success') === true) return false;
+  const status = ownField(body, 'status');
+  const isError =
+    MARKS.some((name) => Object.keys(Object(ownField(body, name))).length > 0) ||
+    Object.keys(body).join() === 'detail' ||
+    /^(error|fail(ed|ure)?)$/i.test(word(status)) ||
+    Number(word(status)) >= 400 ||
+    isFailure(ownField(Object(ownField(body, 'base_resp')), 'status_code'));
   return (isError || isBareError(body)) && messageIn(body, redactor) !== undefined;
+}
+
+function hasChoices(body: object): boolean {
+  return [ownField(body, 'choices')].flat().some(isObject);
+}
+
+function isFailure(code: unknown): boolean {
+  return !FINE.test(word(code));
+}
+
+function word(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 
 /** Whether the service may have carried out the request that it answered with this error. */
@@ -167,26 +179,7 @@ export function excerpt(body: unknown, status: number, redactor: Redactor): stri
   return line.length > MAX_EXCERPT ? `${startOf(line, MAX_EXCERPT)}…` : line;
 }
 
-/** What is wrong with a text that is still encoded, because this platform cannot decode it. `undefined` for any other text. */
-export function stillEncoded(text: string, headers: HeaderSource): string | undefined {
-  const [encoding] = /^[\w-]{1,20}/.exec(headers.get('content-encoding')?.trim() ?? '') ?? [];
-  if (encoding === undefined || DECODED.test(encoding)) return undefined;
-  const start = text.slice(0, 1000);
-  const unreadable = start.split('\ufffd').length - 1; // a single one may be in a page in Latin-1
-  if (!CONTROL.test(start) && unreadable < start.length / 10) return undefined;
-  return `The response is encoded as ${encoding}, which this platform cannot read. Let the service or the proxy send gzip, or what the request's accept-encoding names.`;
-}
-
 /** A 404 that is not the service's own error: `baseURL` is probably wrong. */
 function wrongPath(address: string | undefined): string | undefined {
   return address && `This is not the service's own error. Check baseURL: the request went to ${address}.`;
-}
-
-/** Redirects are never followed. The message names the host, to help the user correct `baseURL`. */
-function redirectTarget({ status, headers }: ResponseHead): string | undefined {
-  if (status < 300 || status > 399 || status === 304) return undefined;
-  const location = headers.get('location');
-  const host = parseURL(location ?? '')?.host;
-  const target = host === undefined ? 'to another address' : `to ${host}`;
-  return `The service redirects ${target}. Redirects are not followed, to keep the credential on its host. Correct baseURL.`;
 }

@@ -9,7 +9,8 @@ import type { CallTimeouts } from '../request/timeouts.js';
 import type { Schema } from '../validation/schema-issues.js';
 
 /** `has_more`, a cursor, or the address of the next page, also within `pagination` or `links`. */
-const MORE = /(?:has_?more|next\w{0,20}|cursor)":(?!null|false|""|0)/i;
+const MORE =
+  /"(?:has_?more|next(?:_?(?:page|cursor|token|url|link)\w{0,9})?|cursor)":(?!null|false|"false"|""|0|\[\]|\{\})/i;
 
 /** How a JSON response becomes the method's return value. */
 export interface ResponseSpec<Body, T> {

@@ -1,4 +1,5 @@
 import type { CompletionUsage, PartialChatCompletion } from '../base/completion.js';
+import { tryJson } from '../base/json.js';
 import { isObject, ownField } from '../base/objects.js';
 import type { CompletionFacts } from '../events/events.js';
 import { completionFacts } from '../events/reporter.js';
@@ -20,10 +21,17 @@ export class CompletionAccumulator {
   readonly #choices = new Map<number, Choice>();
   /** How many have no `finish_reason` yet. */
   #unfinished = 0;
+  /** Whether a chunk had a text or calls and no `finish_reason`: then the service does not mark every chunk with one. */
+  #hasUnmarked = false;
+  /** Whether a choice went on after its `finish_reason`, which then says nothing of its end. */
+  #wentOn = false;
   #id: string | undefined;
   #model: string | undefined;
   #created: number | undefined;
   #usage: CompletionUsage | undefined;
+
+  /** `wanted`: how many choices were asked for. */
+  constructor(private readonly wanted = 1) {}
 
   /** Adds a chunk. Its tool calls get the form that `ToolCalls` describes, also for the reader of the stream. */
   add(chunk: ChatCompletionChunk): void {
@@ -39,15 +47,30 @@ export class CompletionAccumulator {
       if (delta.role) choice.role = delta.role;
       if (delta.content) choice.text.add(delta.content);
       for (const name in delta) if (name !== 'role' && name !== 'content') addOther(choice, name, delta);
-      if (!finish_reason) continue;
+      const isPiece = Boolean(delta.content || delta.tool_calls);
+      if (!finish_reason) {
+        this.#hasUnmarked ||= isPiece;
+        continue;
+      }
       if (choice.finishReason === null) this.#unfinished -= 1;
+      else this.#wentOn ||= isPiece;
       choice.finishReason = finish_reason;
     }
   }
 
-  /** Whether there is a choice, and every choice has its `finish_reason`. */
+  /** Whether there is a choice, and every choice has its `finish_reason`: complete, if the body ends here. */
   get finished(): boolean {
     return this.#choices.size > 0 && this.#unfinished === 0;
+  }
+
+  /** Whether everything that was asked for is there, however the stream ends. */
+  get isWhole(): boolean {
+    return this.finished && !this.#wentOn && this.#choices.size >= this.wanted;
+  }
+
+  /** Whether nothing but usage and `[DONE]` can follow. */
+  get isOver(): boolean {
+    return this.isWhole && this.#hasUnmarked;
   }
 
   /** The completion so far. */
@@ -136,20 +159,26 @@ class ToolCalls {
 
   /** Changes pieces to the form that OpenAI documents: an index and one id for each call, and its name only once. */
   tidy(pieces: unknown): void {
-    const mentioned = new Set<OpenToolCall>();
+    const mentioned = new Map<OpenToolCall, string>();
     const list = objectsIn(pieces);
-    for (const [at, piece] of list.entries())
-      this.#tidy(piece, piece.index ?? (list.length > 1 ? at : undefined), mentioned);
+    for (const [at, piece] of list.entries()) {
+      // Without indexes, the place in a list of several stands for one.
+      const isNew = Boolean((isObject(piece.function) && piece.function.name) || this.#last.has(at));
+      const isPlaced = list.length > 1 && isNew && !(piece.id && this.#byId.has(piece.id));
+      this.#tidy(piece, piece.index ?? (isPlaced ? at : undefined), mentioned);
+    }
   }
 
-  /** `mentioned` has the calls of earlier pieces of the same list: two entries with a name are two calls. */
-  #tidy(piece: Record<string, unknown>, sent: unknown, mentioned: Set<OpenToolCall>): void {
+  /** `mentioned` has the calls of earlier pieces of the same list, and their arguments in it. */
+  #tidy(piece: Record<string, unknown>, sent: unknown, mentioned: Map<OpenToolCall, string>): void {
     const { index, id } = piece;
     const part = isObject(piece.function) ? piece.function : {};
     let call = this.#find(sent, id, part.name);
-    if (call === undefined || (part.name && mentioned.has(call) && !(id && id === call.id)))
-      call = new OpenToolCall(this.#count++, sent);
-    mentioned.add(call);
+    // Two entries with a name and whole arguments are two calls.
+    const before = call && mentioned.get(call);
+    const isOther = part.name && before !== undefined && tryJson(before) !== undefined && !(id && id === call?.id);
+    if (call === undefined || isOther) call = new OpenToolCall(this.#count++, sent);
+    mentioned.set(call, `${mentioned.get(call) ?? ''}${part.arguments ?? ''}`);
     this.#last.set(sent, call).set(undefined, call);
     call.id ||= id;
     if (call.id) this.#byId.set(call.id, call);

@@ -1,4 +1,4 @@
-import { repeatedChunk } from '#platform';
+import { repeatedChunk, stillEncoded } from '#platform';
 import { ignoreErrors, isThenable } from '../base/ignore-errors.js';
 import { tryJson } from '../base/json.js';
 import { isObject, ownField } from '../base/objects.js';
@@ -9,7 +9,7 @@ import { ResponseValidationError } from '../errors/validation.js';
 import type { ByteSource } from '../platform/engine.js';
 import { reportsError } from '../response/body.js';
 import { check } from '../response/check.js';
-import { errorDetails, excerpt, isBareError, saysWhy, stillEncoded } from '../response/error-details.js';
+import { errorDetails, excerpt, isBareError, saysWhy } from '../response/error-details.js';
 import type { ServiceResponse } from '../response/service-response.js';
 import { checkDepth } from '../validation/json.js';
 import { type ChatCompletionChunk, chatCompletionChunkSchema } from '../wire/completions.js';
@@ -52,8 +52,10 @@ export class EventChunks {
   #hasChunk = false;
   /** What `begin` has read. */
   #first: Next;
-  /** Whether a `delta` had something: a `message` that follows has all of it again. */
-  #hasDelta = false;
+  /** The fields that the `delta` of each choice had: a `message` that follows has all of them again. */
+  readonly #written = new Map<unknown, Set<unknown>>();
+  /** Whether all that came is JSON in no event with a whole message. */
+  #isWholeJson = false;
 
   constructor(
     private readonly response: ServiceResponse,
@@ -72,16 +74,16 @@ export class EventChunks {
     const decoder = new TextDecoder();
     let start: string | undefined = '';
     for (;;) {
-      const next = this.next(false);
-      if (start && (start.length >= 'event:'.length || next === 'ended')) {
-        if (!mayStream(start)) return start;
-        start = undefined;
-      }
+      const next = start === undefined ? this.next(false) : undefined;
       if (next === 'ended') throw this.endedEarly();
       if (next === undefined) {
         const bytes = await body.read();
         if (start !== undefined) start = (start + decoder.decode(bytes, { stream: true })).trimStart();
         this.feed(bytes);
+        if (start !== undefined && (start.length >= 'event:'.length || bytes === undefined)) {
+          if (!mayStream(start)) return start;
+          start = undefined;
+        }
       } else if (next !== 'skipped') {
         this.#first = next;
         return undefined;
@@ -99,10 +101,12 @@ export class EventChunks {
     if (first !== undefined) return first;
     const { ended } = this.#events;
     const event = this.#events.next();
-    if (event === undefined) return ended ? 'ended' : undefined;
+    if (event === undefined && ended) return this.#isWholeJson ? 'done' : 'ended';
+    if (event === undefined) return undefined;
     const chunk = this.#read(event, { cut: ended, isWhole });
     if (chunk === undefined) return this.#skip(event);
     this.#lastSkipped = undefined;
+    if (this.#hasChunk) this.#isWholeJson = false;
     if (chunk !== 'done') this.#hasChunk = true;
     else if (this.#isForeign) throw this.#foreign();
     return chunk;
@@ -115,8 +119,8 @@ export class EventChunks {
     const encoded = stillEncoded(unread, head.headers);
     if (encoded !== undefined) return new ResponseValidationError(encoded, { body: undefined });
     const value = tryJson(this.#lastSkipped ?? '');
-    if (isObject(value) && (reportsError(value) || saysWhy(value, source.redactor)))
-      return reportedError(value, this.response);
+    const saysNothing = this.#decode !== undefined || !saysWhy(value, source.redactor);
+    if (isObject(value) && (reportsError(value) || !saysNothing)) return reportedError(value, this.response);
     if (this.#isForeign) return this.#foreign();
     // JSON that is no error may repeat anything of the caller.
     const text = unread
@@ -170,11 +174,12 @@ export class EventChunks {
     if (decode === undefined || isBare) {
       const found = parsed(event, cut || isWhole);
       if (found === undefined) return undefined;
+      if (reportsError(found)) throw reportedError(found, this.response);
       // An event of another name says how the work goes on, and one after a whole completion that it went well.
       const isOther = event.event !== undefined && event.event !== 'message' && !isBare;
       const isOver = isOther || (isWhole && ownField(found, 'error') === undefined);
-      if (reportsError(found) || (!isOver && isBareError(found))) throw reportedError(found, this.response);
-      if (isChunk(found)) value = this.#tidy(found, isBare);
+      if (decode === undefined && !isOver && isBareError(found)) throw reportedError(found, this.response);
+      if (decode === undefined ? isChunk(found) : hasReply(found)) value = this.#tidy(found, isBare);
     }
     if (value === undefined && decode !== undefined) value = decoded(isBare ? { data } : event, cut || isWhole, decode);
     if (value === undefined || value === 'done') return value;
@@ -191,14 +196,19 @@ export class EventChunks {
     tidyUsage(chunk);
     chunk.choices ??= [];
     const choices = objectsIn(chunk.choices);
-    for (const choice of choices) {
+    for (const [at, choice] of choices.entries()) {
       const { delta, message } = choice;
-      if (isObject(delta)) this.#hasDelta ||= Boolean(delta.content || delta.tool_calls);
-      choice.delta ??= (!this.#hasDelta && message) || {};
-      if (isBare && message) choice.finish_reason ??= 'stop'; // a whole completion
+      if (choices.length === 1 || message) choice.index ??= at;
+      const written = this.#written.get(choice.index) ?? new Set();
+      this.#written.set(choice.index, written);
+      if (isObject(delta)) for (const name in delta) written.add(delta[name] ? name : undefined);
+      if (delta === undefined || delta === null || isObject(message)) {
+        const more = Object.entries(Object(message)).filter(([name]) => !written.has(name));
+        choice.delta = { ...Object(delta), ...Object.fromEntries(more) };
+      }
       if (isObject(choice.delta)) tidyMessage(choice.delta);
-      if (choices.length === 1) choice.index ??= 0;
     }
+    this.#isWholeJson = isBare && choices.length > 0 && choices.every(({ message }) => message);
     return chunk;
   }
 }
@@ -237,7 +247,12 @@ function decoded(
 
 /** Whether a text may be that of a stream: it begins with an event, or with JSON. */
 export function mayStream(text: string): boolean {
-  return /^(?:(?:data|event|id|retry)? *:|[{[])/.test(text.trimStart());
+  return /^(?:(?:data|event|id|retry)? *:|\{|\[\s*[[{])/.test(text.trimStart());
+}
+
+/** Whether an object has a choice in the form of a chunk or a completion. */
+function hasReply(value: object): boolean {
+  return objectsIn(ownField(value, 'choices')).some(({ delta, message }) => delta || message);
 }
 
 /** Whether an object has what a chunk is for. Others, such as `{ "type": "ping" }`, are skipped. */

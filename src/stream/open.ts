@@ -1,4 +1,8 @@
+import { ContextGatewayError } from '../errors/base.js';
+import { addCallDetails } from '../errors/call.js';
+import { StreamError } from '../errors/stream.js';
 import { ResponseValidationError } from '../errors/validation.js';
+import type { ByteSource } from '../platform/engine.js';
 import { mediaType, readError, readJson } from '../response/body.js';
 import type { ServiceResponse } from '../response/service-response.js';
 import type { DecodeChunk } from '../wire/decode-chunk.js';
@@ -7,14 +11,17 @@ import { EventChunks, mayStream } from './chunk.js';
 import { ChatCompletionStream } from './completion-stream.js';
 import { StreamOwner } from './stream-owner.js';
 
+/** Bytes of a whole text that are read at a time. */
+const PART = 16 * 1024;
+
 /**
  * Opens the response to a streamed request: usually events, but also an error or a whole completion as JSON, or a page.
- * `isSingle`: one choice was asked for.
+ * `wanted`: how many choices were asked for.
  */
 export async function openStream(
   response: ServiceResponse,
   decodeChunk: DecodeChunk | undefined,
-  isSingle = false,
+  wanted?: number,
 ): Promise<ChatCompletionStream> {
   const { timeouts } = response.source;
   const { status, headers, body } = response.head;
@@ -25,7 +32,7 @@ export async function openStream(
   if (status !== 200 || type !== 'text/event-stream') {
     timeouts.progressed(); // it is read here
     // Proxies may change the content type, so what begins as a stream does, or is JSON, is read as one.
-    const start = status !== 200 ? '' : await chunks.begin(body);
+    const start = status === 200 ? await begin(chunks, body) : '';
     if (start !== undefined) {
       const text = start + (await readError(body, timeouts.runtime)).text;
       timeouts.check();
@@ -33,23 +40,43 @@ export async function openStream(
     }
     timeouts.startIdle(); // from now on, the caller reads
   }
-  return new ChatCompletionStream(new StreamOwner(response, chunks, isSingle));
+  return new ChatCompletionStream(new StreamOwner(response, chunks, wanted));
+}
+
+async function begin(chunks: EventChunks, body: ByteSource): Promise<string | undefined> {
+  try {
+    return await chunks.begin(body);
+  } catch (error) {
+    body.cancel(error as Error); // nobody reads the rest
+    throw error;
+  }
 }
 
 /** Reads the body of a completion: JSON, or what a stream consists of, whatever was asked for. It is not checked. */
 export function readCompletion(response: ServiceResponse, decodeChunk: DecodeChunk | undefined): Promise<unknown> {
-  return readJson(response, (text) => {
+  return readJson(response, async (text) => {
     if (!mayStream(text)) return undefined;
     const source = new EventChunks(response, decodeChunk);
     const all = new CompletionAccumulator();
-    source.feed(new TextEncoder().encode(text));
-    for (;;) {
-      const next = source.next(all.finished);
-      if (next === 'done' || (next === 'ended' && all.finished)) return all.completion();
-      if (next === 'ended' && /^\s*[{[]/.test(text) && !source.hasChunk) return undefined; // JSON that was cut
-      if (next === 'ended') throw source.endedEarly();
-      if (next === undefined) source.feed(undefined);
-      else if (next !== 'skipped') all.add(next);
+    const bytes = new TextEncoder().encode(text);
+    try {
+      for (let at = 0; ; ) {
+        const next = source.next(all.isWhole);
+        if (next === undefined) {
+          // Other work goes on meanwhile, and the call can be ended.
+          if (at > 0) await response.source.timeouts.sleep(0);
+          source.feed(at < bytes.length ? bytes.subarray(at, at + PART) : undefined);
+          at += PART;
+        } else if (next === 'done' || next === 'ended') {
+          if (all.finished || (next === 'done' && source.hasChunk)) return all.completion();
+          if (!source.hasChunk && /^\s*[{[]/.test(text)) return undefined; // JSON that was cut
+          throw source.endedEarly();
+        } else if (next !== 'skipped') all.add(next);
+      }
+    } catch (error) {
+      if (all.isWhole && !StreamError.is(error)) return all.completion();
+      if (error instanceof ContextGatewayError) addCallDetails(error, response.source, () => all.partial());
+      throw error;
     }
   });
 }
@@ -57,5 +84,5 @@ export function readCompletion(response: ServiceResponse, decodeChunk: DecodeChu
 function notAStream(status: number, type: string | undefined, text: string): ResponseValidationError {
   const what = text === '' ? 'is empty' : `is ${type ?? 'of unknown type'}`;
   const message = `Expected an event stream, but the response ${what} (status ${status}). Check baseURL.`;
-  return new ResponseValidationError(message, { body: text });
+  return new ResponseValidationError(message, { body: text, retryable: text === '' });
 }

@@ -31,7 +31,7 @@ export interface StreamMetrics {
 export class StreamOwner {
   /** Resolves when the stream has ended, however it did. */
   readonly ended: Promise<void>;
-  readonly #accumulator = new CompletionAccumulator();
+  readonly #accumulator: CompletionAccumulator;
   #outcome: 'open' | 'complete' | Error = 'open';
   #resolveEnded = (): void => {};
   #waitingSince: number | undefined;
@@ -43,9 +43,9 @@ export class StreamOwner {
   constructor(
     readonly response: ServiceResponse,
     private readonly source: EventChunks,
-    /** Whether every choice that the request asks for has begun with the first one. */
-    private readonly isSingle: boolean,
+    wanted?: number,
   ) {
+    this.#accumulator = new CompletionAccumulator(wanted);
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
     });
@@ -78,7 +78,7 @@ export class StreamOwner {
   /** The next chunk, or `undefined` if more of the body must be read first, or the stream has ended. */
   take(): ChatCompletionChunk | undefined {
     while (this.isOpen) {
-      const next = this.source.next(this.#accumulator.finished);
+      const next = this.source.next(this.#accumulator.isWhole);
       if (next === undefined) return undefined;
       if (next === 'skipped') continue; // as a comment, it does not reset the idle timeout
       this.#stopWaiting();
@@ -118,7 +118,7 @@ export class StreamOwner {
     if (!this.isOpen) return;
     const known = error instanceof ContextGatewayError ? error : unreadable(error);
     const { call } = this.response.source;
-    if (this.#accumulator.finished && !StreamError.is(known)) this.#cut(known);
+    if (this.#accumulator.isWhole && !StreamError.is(known)) this.#cut(known);
     else {
       call?.reporter?.emit({
         type: 'failure',
@@ -134,7 +134,7 @@ export class StreamOwner {
   close(): void {
     if (!this.isOpen) return;
     const error = new StreamTruncatedError('The stream was closed before the completion was complete.');
-    if (this.#accumulator.finished) this.#cut(error);
+    if (this.#accumulator.isWhole) this.#cut(error);
     else this.#end(error, { outcome: 'cancelled', error: undefined });
   }
 
@@ -167,12 +167,11 @@ export class StreamOwner {
     const now = timeouts.runtime.now();
     this.#firstAt ??= now;
     this.#chunks += 1;
-    const wasFinished = this.#accumulator.finished;
+    const wasOver = this.#accumulator.isOver;
     this.#accumulator.add(chunk);
-    const { finished } = this.#accumulator;
-    // Some services mark every chunk as the last one, and choices may come one after the other: there, silence ends nothing.
-    if (this.#chunks > 1 && wasFinished !== finished) {
-      timeouts.startIdle(finished && this.isSingle ? LAST_WORDS : undefined);
+    const { isOver } = this.#accumulator;
+    if (wasOver !== isOver) {
+      timeouts.startIdle(isOver ? LAST_WORDS : undefined);
       timeouts.pauseWatching(now);
     }
     return chunk;

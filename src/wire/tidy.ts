@@ -9,12 +9,13 @@ const TEXT_TYPES: readonly unknown[] = ['text', 'output_text'];
 
 /** Gives a completion the form of its schema where services differ: it was paid for. */
 export function tidyCompletion(completion: unknown): void {
-  if (!isObject(completion) || !Array.isArray(completion.choices)) return;
+  if (!isObject(completion) || objectsIn(completion.choices).length === 0) return;
   tidyUsage(completion);
   for (const [index, choice] of objectsIn(completion.choices).entries()) {
     choice.index ??= index;
-    choice.finish_reason ??= 'stop';
-    choice.message ??= choice.delta;
+    // Only a piece has a `delta`, and one that does not end its choice is no reply.
+    if (choice.message) choice.finish_reason ??= 'stop';
+    else choice.message = choice.delta;
     if (isObject(choice.message))
       tidyMessage(Object.assign(choice.message, { role: choice.message.role ?? 'assistant' }));
   }

@@ -1,5 +1,13 @@
-import { type ChatCompletionStream, type ClientEvent, GatewayClient, type GatewayClientOptions } from 'context-gateway';
-import { describe, expect, test } from 'vitest';
+import {
+  type ChatCompletionStream,
+  type ClientEvent,
+  ContextGatewayError,
+  GatewayClient,
+  type GatewayClientOptions,
+  StreamTruncatedError,
+} from 'context-gateway';
+import { describe, expect, test, vi } from 'vitest';
+import * as z from 'zod';
 
 const USAGE = { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 };
 const HEAD = { id: 'c', created: 1_700_000_000, model: 'm' };
@@ -67,6 +75,21 @@ describe.each<[string, string, string?]>([
   ],
   ['JSON, then [DONE]', `${JSON.stringify(whole('At six.', { usage: USAGE }))}\ndata: [DONE]\n\n`, EVENT_STREAM],
   ['JSON behind comments', `: PROCESSING\n\n: PROCESSING\n\n${JSON.stringify(whole('At six.', { usage: USAGE }))}`],
+  [
+    'JSON with each entry on a line of its own',
+    JSON.stringify(whole('At six.', { usage: USAGE, choices: ['CHOICE'] }), null, 2).replace(
+      '"CHOICE"',
+      JSON.stringify(whole('At six.').choices[0]),
+    ),
+  ],
+  [
+    'the same with the type of events',
+    JSON.stringify(whole('At six.', { usage: USAGE, choices: ['CHOICE'] }), null, 2).replace(
+      '"CHOICE"',
+      JSON.stringify(whole('At six.').choices[0]),
+    ),
+    EVENT_STREAM,
+  ],
   ['lines of JSON', lines(...PIECES), 'application/x-ndjson'],
   ['lines of JSON of another type', lines(...PIECES), 'application/jsonl'],
   ['lines of JSON with the type of JSON', lines(...PIECES)],
@@ -104,6 +127,114 @@ test('lines of JSON in another form are read by decodeChunk', async () => {
   const stream = await streamed(gatewayOf(foreign, 'application/x-ndjson', options));
 
   expect((await stream.finalCompletion()).choices[0]?.message.content).toBe('At six.');
+});
+
+test('a list of chunks over several lines is read as a stream', async () => {
+  const list = `[\n${PIECES.map((piece) => JSON.stringify(piece)).join(',\n')}\n]`;
+
+  const { choices, usage } = await (await streamed(gatewayOf(list))).finalCompletion();
+
+  expect([choices[0]?.message.content, usage]).toEqual(['At six.', USAGE]);
+});
+
+test('very many lines of JSON are read', async () => {
+  const many = lines(...Array.from({ length: 9_000 }, () => chunk({ content: 'a' })), chunk({}, 'stop'));
+
+  const { choices } = await (await streamed(gatewayOf(many, 'application/x-ndjson'))).finalCompletion();
+  const plain = await gatewayOf(many, 'application/x-ndjson').chat.completions.create(ASK);
+
+  expect([choices[0]?.message.content?.length, plain.choices[0]?.message.content?.length]).toEqual([9_000, 9_000]);
+});
+
+test.each<[string, object]>([
+  ['lines with usage', { text: 'At six.', usage: USAGE }],
+  ['lines with choices', { choices: [{ text: 'At six.' }] }],
+  ['lines with a code and a text', { code: 'token', msg: 'At six.' }],
+])('decodeChunk reads %s in its own form', async (_, line) => {
+  const options: GatewayClientOptions = {
+    decodeChunk: ({ data }) => ({
+      choices: [{ index: 0, delta: { content: /At six\./.exec(data)?.[0] }, finish_reason: 'stop' }],
+    }),
+  };
+
+  const stream = await streamed(gatewayOf(lines(line), 'application/x-ndjson', options));
+
+  expect((await stream.finalCompletion()).choices[0]?.message.content).toBe('At six.');
+});
+
+test('lines of messages that are cut are no whole reply', async () => {
+  const piece = (content: string) => ({ ...HEAD, choices: [{ index: 0, message: { content } }] });
+
+  const stream = await streamed(gatewayOf(lines(piece('At '), piece('si')), 'application/x-ndjson'));
+
+  await expect(stream.finalCompletion()).rejects.toThrow(StreamTruncatedError);
+});
+
+test.each<[string, object | string]>([
+  ['a piece', chunk({ role: 'assistant', content: 'At ' })],
+  ['a chunk with a role', chunk({ role: 'assistant' })],
+  ['no choice', { ...whole(''), choices: [], id: undefined }],
+  ['no choice and an error', { choices: [], error: 'The quota is used up' }],
+  ['only the end of events', event('[DONE]')],
+  ['events that were cut', event(chunk({ content: 'At ' }))],
+])('%s is no whole reply of a plain call', async (_, body) => {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+
+  await expect(gatewayOf(text).chat.completions.create(ASK)).rejects.toThrow(ContextGatewayError);
+});
+
+test('a plain call keeps what it has of events that were cut', async () => {
+  const failed = gatewayOf(event(chunk({ content: 'At ' }))).chat.completions.create(ASK);
+
+  await expect(failed).rejects.toMatchObject({ partial: { choices: [{ message: { content: 'At ' } }] } });
+});
+
+test.each([
+  ['content that is a number', { choices: [{ index: 0, delta: { content: 7 } }] }],
+  ['what is nested too deeply', JSON.parse(`${'{"a":'.repeat(600)}1${'}'.repeat(600)}`)],
+])('%s after a whole reply does not lose it', async (_, last) => {
+  const body = `${EVENTS}${event(last)}`;
+
+  const plain = await gatewayOf(body, EVENT_STREAM).chat.completions.create(ASK);
+  const { choices } = await (await streamed(gatewayOf(body, EVENT_STREAM))).finalCompletion();
+
+  expect([plain.choices[0]?.message.content, choices[0]?.message.content]).toEqual(['At six.', 'At six.']);
+});
+
+test('other work goes on while a plain call reads many lines that mean nothing', async () => {
+  let ticks = 0;
+  const timer = setInterval(() => (ticks += 1), 0);
+
+  await expect(gatewayOf(`: hello\n\n${'a\n'.repeat(100_000)}`).chat.completions.create(ASK)).rejects.toThrow(/ended/);
+  clearInterval(timer);
+
+  expect(ticks).toBeGreaterThan(3);
+});
+
+test.each(['application/x-ndjson', 'application/json', 'text/plain'])(
+  'an error at the begin of %s ends its connection',
+  async (type) => {
+    const cancel = vi.fn();
+    const body = new ReadableStream({
+      start: (controller) => controller.enqueue(new TextEncoder().encode('{"error":{"message":"busy"}}\n')),
+      cancel,
+    });
+
+    await expect(streamed(gatewayOf(body, type))).rejects.toThrow(/busy/);
+
+    expect(cancel).toHaveBeenCalled();
+  },
+);
+
+test.each([
+  ['nothing', '', /is empty/],
+  ['spaces', '  \n ', /is empty/],
+  ['an empty list', '[]', /is application\/json/],
+  ['a line of a log', '[INFO] restarting', /is application\/json/],
+  ['a text before an event', 'Service busy\ndata: x\n\n', /is application\/json/],
+  ['a page with a line of JSON', '<html>\n{"error":"x"}\n</html>', /is application\/json/],
+])('%s is no stream', async (_, body, message) => {
+  await expect(streamed(gatewayOf(body))).rejects.toThrow(message);
 });
 
 test('JSON that was cut is not JSON', async () => {
@@ -146,6 +277,7 @@ describe('an error in a success', () => {
     ['errors', { errors: [{ message: WHY }] }],
     ['a text', { error: WHY }],
     ['an object', { error: { message: WHY } }],
+    ['a status', { status: 402, title: WHY }],
     ['base_resp', { id: 'x', choices: null, base_resp: { status_code: 1008, status_msg: WHY } }],
   ])('says why in the form of %s', async (_, body) => {
     const text = JSON.stringify(body);
@@ -166,11 +298,34 @@ describe('an error in a success', () => {
     ['a message alone, which may be a reply', { message: 'CANARY' }],
     ['a code of success', { code: 0, message: 'CANARY' }],
     ['a title', { title: 'CANARY', status: 'active' }],
+    ['a status that begins like an error', { title: 'CANARY', status: 'failover-eu' }],
+    ['an empty list of errors', { message: 'CANARY', errors: [] }],
+    ['a success', { success: true, message: 'CANARY', errors: ['CANARY'] }],
+    ['a code that is good', { message: 'CANARY', base_resp: { status_code: 0, status_msg: 'CANARY' } }],
+    ['a detail of something', { id: 7, detail: 'CANARY' }],
+    ['a code that is an object', { code: { toString: 1 }, status: { toString: 1 }, message: 'CANARY' }],
+    ['a heartbeat', { code: 1, msg: 'ok' }],
   ])('is not taken from %s', async (_, body) => {
     const failed = gatewayOf(JSON.stringify(body)).usage.retrieve();
 
     await expect(failed).rejects.toMatchObject({ name: 'ResponseValidationError' });
     await expect(failed).rejects.not.toThrow(/CANARY/);
+  });
+
+  test("is data with validation: 'report'", async () => {
+    const gateway = gatewayOf(JSON.stringify({ tokens_used: 'x', errors: ['a'], message: 'all good' }), undefined, {
+      validation: 'report',
+    });
+
+    expect(await gateway.usage.retrieve()).toEqual({ tokens_used: 'x', errors: ['a'], message: 'all good' });
+  });
+
+  test("what is not whole stays as it was with validation: 'report'", async () => {
+    const body = { choices: [{ message: { content: 5 } }] };
+
+    expect(
+      await gatewayOf(JSON.stringify(body), undefined, { validation: 'report' }).chat.completions.create(ASK),
+    ).toEqual(body);
   });
 
   test.each([
@@ -238,6 +393,79 @@ describe('a stream knows what it has read', () => {
     ]);
   });
 
+  const withId = (id: string, name: string | undefined, args: string) => ({ id, function: { name, arguments: args } });
+
+  test.each<[string, object[][]]>([
+    [
+      'in another order',
+      [
+        [withId('a', 'pay', ''), withId('b', 'refund', '')],
+        [withId('b', undefined, '{"o":2}'), withId('a', undefined, '{"o":1}')],
+      ],
+    ],
+    [
+      'first one by one',
+      [
+        [withId('a', 'pay', '')],
+        [withId('b', 'refund', '')],
+        [withId('a', undefined, '{"o":1}'), withId('b', undefined, '{"o":2}')],
+      ],
+    ],
+    [
+      'the rest of one and the start of the next',
+      [[withId('a', 'pay', '{"o"')], [withId('a', undefined, ':1}'), withId('b', 'refund', '{"o":2}')]],
+    ],
+  ])('calls with ids and no indexes are told apart by their ids: %s', async (_, parts) => {
+    const { calls } = await read(...parts.map((tool_calls) => chunk({ tool_calls })), chunk({}, 'tool_calls'));
+    expect(calls).toEqual([
+      { name: 'pay', arguments: '{"o":1}' },
+      { name: 'refund', arguments: '{"o":2}' },
+    ]);
+  });
+
+  test('two pieces that both have the name of their call are one call', async () => {
+    const pieces = [call('{"a":', { index: 0 }), call('1}', { index: 0 })];
+    expect((await read(chunk({ tool_calls: pieces }, 'tool_calls'))).calls).toEqual([
+      { name: 'tide', arguments: '{"a":1}' },
+    ]);
+  });
+
+  test('a whole message beside a delta without a text is read', async () => {
+    const body = {
+      ...HEAD,
+      choices: [{ index: 0, delta: {}, message: { content: 'At six.' }, finish_reason: 'stop' }],
+    };
+    expect((await read(body)).text).toBe('At six.');
+  });
+
+  test('a whole message of another choice is read', async () => {
+    const body = [
+      chunk({ content: 'A' }, 'stop'),
+      { ...HEAD, choices: [{ index: 1, message: { content: 'B' }, finish_reason: 'stop' }] },
+    ];
+    const stream = await streamed(gatewayOf(body.map(event).join(''), EVENT_STREAM));
+    expect((await stream.finalCompletion()).choices.map(({ message }) => message.content)).toEqual(['A', 'B']);
+  });
+
+  test('a whole message adds what no piece had', async () => {
+    const end = {
+      ...HEAD,
+      choices: [{ index: 0, message: { reasoning: 'Hm.', content: 'At six.' }, finish_reason: 'stop' }],
+    };
+    const stream = await streamed(gatewayOf([chunk({ reasoning: 'Hm.' }), end].map(event).join(''), EVENT_STREAM));
+    const [choice] = (await stream.finalCompletion()).choices;
+    expect(choice?.message).toEqual({ role: 'assistant', reasoning: 'Hm.', content: 'At six.' });
+  });
+
+  test('choices of a whole completion without indexes have their places', async () => {
+    const choices = ['A', 'B'].map((content) => ({ message: { content }, finish_reason: 'stop' }));
+    const { choices: got } = await (await streamed(gatewayOf(JSON.stringify({ ...HEAD, choices })))).finalCompletion();
+    expect(got.map(({ index, message }) => [index, message.content])).toEqual([
+      [0, 'A'],
+      [1, 'B'],
+    ]);
+  });
+
   test('two pieces of one call in one list are one call', async () => {
     const pieces = [call('', { index: 0, id: 't' }), { index: 0, function: { arguments: '{"a":1}' } }];
     expect((await read(chunk({ tool_calls: pieces }, 'tool_calls'))).calls).toEqual([
@@ -278,8 +506,17 @@ describe('what a list has beside it', () => {
     ['has_more: false', { has_more: false, total: 1 }],
     ['no next page', { next: null, links: { next: '' } }],
     ['text that looks like it', { note: '"has_more":true' }],
+    ['other fields', { next_billing_date: 'May', annex_next: 1, precursor: 1, has_more: 'false', cursor: {} }],
   ])('is kept, and not reported if there is no more: %s', async (_, rest) => {
     expect(await listed({ data: [{ id: 'a' }], ...rest })).toEqual({ data: [{ id: 'a' }], rest, more: 0 });
+  });
+
+  test('is nothing of a reply that is a list', async () => {
+    const schema = z.array(z.number());
+    const { data, response } = await gatewayOf(JSON.stringify(whole('[1, 2]', { usage: USAGE })))
+      .chat.completions.parse(ASK, { schema })
+      .withResponse();
+    expect([data.parsed, response.rest]).toEqual([[1, 2], undefined]);
   });
 
   test('is nothing for a bare list', async () => {

@@ -96,8 +96,8 @@ test('does not quote JSON that is no error, which may repeat anything', async ()
   expect(String(error)).not.toMatch(/tok_|document/);
 });
 
-test.each(['error:{\n', '{\n', ' {}\n', '{"a":1}\n'])('a stream of only %j is too large', async (line) => {
-  const { error } = await readAll(await streamOfClient(`${text('Hello ')}${line.repeat(60_000)}`));
+test.each(['error:{\n', '{\n', 'a\n'])('a stream of only %j is too large', async (line) => {
+  const { error } = await readAll(await streamOfClient(`${text('Hello ')}${line.repeat(140_000)}`));
 
   expect(error).toMatchObject({ name: 'ResponseTooLargeError' });
 });

@@ -25,6 +25,9 @@ const completes = (usage?: object) => async (bench: Bench) => {
 };
 
 const ends = (...steps: Step[]): Script => stream(...steps);
+/** A piece with a `finish_reason`, which some services send with every one. */
+const marked = (content: string) => event(chunk([{ index: 0, delta: { content }, finish_reason: 'stop' }]));
+const TWO = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], n: 2 };
 const FIN: Step = { end: 'fin' };
 const RESET: Step = { end: 'reset' };
 
@@ -166,6 +169,40 @@ export const wholeCases = [
         'The Rhine.',
         'Une.',
       ]);
+    },
+  ),
+  ...Object.entries({
+    'whose service marks every chunk': marked('The ') + marked('Rhine'),
+    'of which another choice was asked for': WHOLE,
+  }).map(([title, sent]) =>
+    check(
+      `a reset is an error of a stream ${title}`,
+      { answers: ends(send(sent), FIN), notIn: 'browsers' },
+      async (bench) => {
+        const { error } = await readAll(await bench.client.chat.completions.create({ ...TWO, stream: true }));
+
+        expect(error).toMatchObject({ name: expect.stringMatching(/Error$/), partial: { choices: [{ index: 0 }] } });
+      },
+    ),
+  ),
+  check(
+    'does not take a mark on the first text of a slow stream for its end',
+    {
+      answers: ends(
+        send(event(chunk([{ index: 0, delta: { role: 'assistant' } }])), marked('The ')),
+        { wait: true },
+        send(marked('Rhine.'), DONE),
+      ),
+      options: { streamIdleTimeout: 100 * IDLE },
+    },
+    async (bench) => {
+      const opened = await bench.open();
+      const reading = readAll(opened);
+      await untilChunks(opened, 2);
+      await bench.time.advance(LAST_WORDS);
+      await bench.go();
+
+      expect((await reading).text).toBe('The Rhine.');
     },
   ),
 ];
