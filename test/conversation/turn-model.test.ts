@@ -18,6 +18,7 @@ const CALLS = [
   'prepare',
   'fork',
   'results',
+  'add',
   'steps',
   'waiting',
 ];
@@ -40,6 +41,7 @@ test.each([{ returnsParts: false }, { returnsParts: true }])(
     expect(CALLS.filter((how) => !seen.has(how))).toEqual([]);
     expect(ERRORS.filter((error) => !failed(error))).toEqual([]);
     expect(seen).toContain('twice, asked once');
+    expect(seen).toContain('given again behind results');
   },
   3_600_000, // at length, on a machine that has more to do
 );

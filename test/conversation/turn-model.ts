@@ -206,6 +206,7 @@ export class TurnModel {
       () => this.#edit(talk),
       () => this.#results(talk),
       () => this.#results(talk),
+      () => this.#ask('add', async () => void (await talk.add(this.#newQuestion()))),
     ];
     return (this.#pick(plays) as () => Promise<unknown>)();
   }
@@ -350,9 +351,12 @@ export class TurnModel {
   }
 
   /** Only an edit removes a question, and a reply only replies to its own question. Both have seen what they remove. */
-  #checkCommit({ added, removed, hasNewest }: Commit): void {
-    if (removed.length === 0) return;
+  #checkCommit({ added, removed: all, hasNewest }: Commit): void {
+    if (all.length === 0) return;
     if (!hasNewest) this.wrong.push('messages were removed, and not the newest named that was seen');
+    // What stands behind a call that waited is given again.
+    const removed = all.filter((row) => !added.some((one) => one.id === row.id && one.content === row.content));
+    if (added[0]?.role === 'tool' && removed.length < all.length) this.#note('given again behind results');
     const reply = added.at(-1);
     const { question } = this.#answerOf(reply && textOf(reply)) ?? {};
     const isEdit = added.some(({ id, role }) => role === 'user' && id === removed[0]?.id);

@@ -72,65 +72,70 @@ export function placeOf<Message extends ConversationMessage>(
   const question = questionIn(input);
   if (question === undefined) throw badInput('input', 'must have a message of the user');
   // A tool may have done what must not be done twice.
-  const calls = lastCallsIn(messages);
-  if (questionIn(calls.turn)?.id === question.id && calls.goesOn && calls.open.size === 0)
-    return { kind: 'results', input: [], turn: calls.turn, reply: calls.reply };
+  const { turn, open, reply: started, goesOn } = callsIn(messages);
+  if (questionIn(turn)?.id === question.id && goesOn && open.size === 0)
+    return { kind: 'results', input: [], turn, reply: started };
   return { kind: 'again', input: [question] };
 }
 
 /**
- * The place of results of the last calls of the last turn. A second result of a call is ignored.
+ * The place of results of calls that wait. A second result of a call is ignored.
  *
  * @throws {RequestValidationError} when one is of another call, or a call has none
- * @throws {ConversationConflictError} when they have a reply already
+ * @throws {ConversationConflictError} when they have a reply already, or the model has read that they were not run
  */
 function placeOfResults<Message extends ConversationMessage>(
   results: readonly Message[],
   messages: Messages,
 ): Place<Message> {
-  const { turn, calls, open, reply, goesOn } = lastCallsIn(messages);
+  const { turn, calls, open, reply, goesOn } = callsIn(messages, results[0]?.tool_call_id);
   const ids = new Set(calls.map(({ id }) => id));
   if (results.some(({ tool_call_id = '' }) => !ids.has(tool_call_id)))
-    throw badInput('input', 'is the result of a call that does not wait: only those of the last turn do');
-  if (!goesOn)
+    throw badInput('input', 'is the result of a call that does not wait: no message has it, or another reply counts');
+  if (!goesOn && open.size === 0)
     throw new ConversationConflictError('The calls have their results, and a reply. Load the messages again.');
+  if (!goesOn)
+    throw new ConversationConflictError(
+      'The calls no longer wait: another question has a reply, for which they were not run. Load the messages, and ask for them again.',
+    );
   const of = reply === undefined ? {} : { replyTo: questionIn(turn)?.id, reply }; // what an app has added belongs together by its place
   const input = results.filter((result) => open.take(result)).map((message) => ({ ...message, ...of }));
   if (open.size === 0) return { kind: 'results', input, turn, reply };
   throw badInput('input', `must have the result of each call that waits: that of ${open.ids().join(', ')} is missing`);
 }
 
-/** The last calls of the last turn. */
-interface LastCalls {
-  /** The question, and the reply so far, without a text that was stopped. */
+/** The calls of one message, and what became of them. */
+interface Calls {
+  /** The question, and the reply up to their results, without a text that was stopped. */
   turn: Messages;
   calls: readonly ToolCall[];
   /** Those without a result. */
   open: OpenCalls;
   reply: string | undefined;
-  /** Whether nothing stands behind them but their results. */
+  /** Whether no reply stands behind them. What an app has added is none. */
   goesOn: boolean;
 }
 
-function lastCallsIn(messages: Messages): LastCalls {
+/** The last calls, or those with this id. */
+function callsIn(messages: Messages, id?: string): Calls {
   const turns = inTurns(messages).filter((message) => message.excluded !== true && !isPartOfText(message));
-  const turn = turns.slice(
-    Math.max(
-      0,
-      turns.findLastIndex(({ role }) => role === 'user'),
-    ),
-  );
-  const at = turn.findLastIndex(({ tool_calls = [] }) => tool_calls.length > 0);
-  const { tool_calls: calls = [], reply } = turn[at] ?? {};
+  const at = turns.findLastIndex(({ tool_calls = [] }) => tool_calls.some((call) => call.id === (id ?? call.id)));
+  const { tool_calls: calls = [], reply } = turns[at] ?? {};
+  const start = turns.findLastIndex(({ role }, index) => role === 'user' && index < at);
+  const other = turns.findIndex(({ role }, index) => role !== 'tool' && index > at);
+  const end = other === -1 ? turns.length : other;
+  const turn = turns.slice(Math.max(0, start), end);
   const open = new OpenCalls({ tool_calls: calls });
-  const known = turn.slice(at + 1);
-  for (const result of known) open.take(result);
-  return { turn, calls, open, reply, goesOn: calls.length > 0 && known.every(({ role }) => role === 'tool') };
+  for (const result of turns.slice(at + 1, end)) open.take(result);
+  // Of calls that an app has added, the reply names no question either.
+  const isReply = ({ role, replyTo }: ConversationMessage): boolean =>
+    role === 'assistant' && (replyTo !== undefined || (reply === undefined && open.size === 0));
+  return { turn, calls, open, reply, goesOn: calls.length > 0 && !turns.slice(end).some(isReply) };
 }
 
 /** What arrived of a text that was stopped. */
-function isPartOfText({ role, stopped }: ConversationMessage): boolean {
-  return role === 'assistant' && stopped === true;
+function isPartOfText({ role, stopped, tool_calls = [] }: ConversationMessage): boolean {
+  return role === 'assistant' && stopped === true && tool_calls.length === 0;
 }
 
 /** The place of another reply to the last question, or of the first one. @throws {RequestValidationError} */
@@ -164,37 +169,50 @@ export function historyOf(place: Place<ConversationMessage>, { messages }: Pick<
   return at === -1 ? turns : turns.slice(0, at);
 }
 
-/** What a reply replaces, and what of that is given again. */
+/** A reply on its way. */
+interface ReplyPlace {
+  place: Place<ConversationMessage>;
+  seen: Seen;
+  reply: string;
+  kept: Messages;
+}
+
+/** What a turn replaces, and what of that is given again. */
 export interface Replaced {
   /** Only if something is replaced. */
   at?: Pick<AppendPlace, 'after' | 'newest'> | undefined;
   removed: Messages;
-  /** Replies to earlier questions that stand behind an edited one. */
+  /** Replies to earlier questions that stand behind an edited one, and what an app has added behind calls that waited. */
   again: Messages;
 }
 
-/** `replyId`: what the messages of the new reply have in common. Steps of it may be stored. */
-export function replacedBy(place: Place<ConversationMessage>, { messages }: Seen, replyId: string): Replaced {
+/** `reply`: what the messages of the new reply have in common. `kept`: those steps of it that are stored. */
+export function replacedBy({ place, seen: { messages }, reply, kept }: ReplyPlace): Replaced {
   const questions = questionsOf(messages);
   const id = questionOf(place)?.id;
   const isReplaced = (message: ConversationMessage | undefined, at: number): boolean => {
     if (message === undefined || message.role === 'user' || questions[at] !== id) return false;
-    return place.kind === 'results' ? isPartOfText(message) : message.reply !== replyId;
+    return place.kind === 'results' ? isPartOfText(message) : message.reply !== reply;
   };
   let end = messages.length;
   if (place.kind === 'edit') end = messages.findIndex((message) => message.id === id);
-  else if (place.kind !== 'new') while (isReplaced(messages[end - 1], end - 1)) end -= 1;
+  else if (place.kind === 'again') while (isReplaced(messages[end - 1], end - 1)) end -= 1;
+  else if (place.kind === 'results') {
+    const own = new Set([...place.turn, ...place.input, ...kept].map((message) => message.id));
+    end = messages.findLastIndex((message) => own.has(message.id)) + 1 || end;
+  }
   if (end === messages.length || end === -1) return { removed: [], again: [] };
   const removed = messages.slice(end);
-  const kept = new Set(messages.slice(0, end).map((message) => message.id));
-  const again =
-    place.kind === 'edit'
-      ? removed.filter(({ role, replyTo }) => role !== 'user' && replyTo !== undefined && kept.has(replyTo))
-      : [];
+  const before = new Set(messages.slice(0, end).map((message) => message.id));
+  const isGivenAgain = (message: ConversationMessage, at: number): boolean => {
+    if (place.kind === 'results') return !isReplaced(message, end + at);
+    const { role, replyTo } = message;
+    return place.kind === 'edit' && role !== 'user' && replyTo !== undefined && before.has(replyTo);
+  };
   return {
     at: { after: messages[end - 1]?.id ?? null, newest: messages.at(-1)?.id ?? null },
     removed,
-    again,
+    again: removed.filter(isGivenAgain),
   };
 }
 
@@ -214,10 +232,10 @@ export function repliesBefore(
   });
 }
 
-/** Whether a question has a whole reply, beside the one with this id. */
+/** Whether a question has a whole reply, beside the one with this id. What an app has added behind calls that waited is none. */
 export function hasWholeReply(place: Place<ConversationMessage>, messages: Messages, replyId: string): boolean {
   const id = questionOf(place)?.id;
-  const questions = questionsOf(messages);
+  const questions = place.kind === 'results' ? messages.map(({ replyTo }) => replyTo) : questionsOf(messages);
   const whole = wholeReplies(messages);
   return messages.some(
     (message, at) => questions[at] === id && message.reply !== replyId && whole.has(replyOf(message)),

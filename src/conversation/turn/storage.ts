@@ -95,9 +95,11 @@ export class TurnStorage {
     if (input.length === 0) return begun;
     // The results of one call may come from two processes at once.
     const shown = newest === undefined && place.kind === 'results' ? newestIn(seen) : newest;
-    if ((await this.#append(input, { edits: seen.edits, newest: shown }, timeouts)) < input.length)
+    const { removed, again, at } = replacedBy(begun);
+    const added = [...input, ...this.#given(again)];
+    if ((await this.#append(added, { edits: seen.edits, newest: shown, ...at }, timeouts)) < added.length)
       throw new ConversationConflictError('The question is being asked elsewhere. Load the messages again.');
-    this.session.newest = { ...seen, messages: [...seen.messages, ...input] };
+    this.#replaced(seen, removed, added);
     const stored = place.kind === 'results' ? place : { kind: 'again' as const, input };
     return { ...begun, question: input, place: stored, seen: this.session.newest };
   }
@@ -173,17 +175,24 @@ export class TurnStorage {
   }
 
   /** Whether a reply replaces others when it has ended, so that its steps are stored with it. */
-  #isHeld({ place, seen, reply }: BegunTurn): boolean {
-    return place.kind === 'edit' || replacedBy(place, seen, reply).at !== undefined;
+  #isHeld(begun: BegunTurn): boolean {
+    const { removed, again } = replacedBy(begun);
+    return begun.place.kind === 'edit' || removed.length > again.length;
+  }
+
+  /** Messages that are given again, without the mark of what is excluded, which the store keeps: it may have changed meanwhile. */
+  #given(again: readonly ConversationMessage[]): StoredMessage[] {
+    return stored(
+      this.runtime,
+      again.map(({ excluded: _, ...message }) => message),
+    );
   }
 
   /** Replaces what the turn has seen, and nothing else. */
   async #edit(begun: BegunTurn, reply: readonly StoredMessage[], timeouts: TurnTimeouts): Promise<KeptReply> {
     const { place, seen } = begun;
-    const { removed, again, at } = replacedBy(place, seen, begun.reply);
-    // Without the mark of what is excluded, which the store keeps: it may have changed meanwhile.
-    const given = again.map(({ excluded: _, ...message }) => message);
-    const added = [...stored(this.runtime, given), ...place.input, ...reply];
+    const { removed, again, at } = replacedBy(begun);
+    const added = [...this.#given(again), ...place.input, ...reply];
     await this.#append(added, { edits: seen.edits, ...at }, timeouts);
     await this.#takeIn(begun, timeouts).catch(this.session.onError);
     return { messages: [...place.input, ...reply], removed: this.#replaced(seen, removed, added) };
@@ -198,7 +207,7 @@ export class TurnStorage {
     const isWhole = wholeReplies(all).size > 0;
     let { seen, kept } = begun;
     let now = given;
-    let { removed, at } = replacedBy(place, seen, begun.reply);
+    let { removed, again, at } = replacedBy(begun);
     for (let beginnings = BEGINNINGS; ; beginnings -= 1) {
       if (!isWhole && hasWholeReply(place, now.messages, begun.reply))
         return { messages: place.input, removed: [], kept, seen };
@@ -206,7 +215,7 @@ export class TurnStorage {
         // Another process may go on with the results.
         const alone = place.kind === 'results' || kept.length > 0 ? { newest: newestIn(seen) } : undefined;
         const there = new Set(kept);
-        const missing = all.filter((message) => !there.has(message));
+        const missing = [...all.filter((message) => !there.has(message)), ...this.#given(again)];
         await this.#append(missing, { edits: seen.edits, ...alone, ...at }, timeouts);
         const gone = this.#replaced(seen, removed, missing);
         // One that is no longer the reply, and that stays where it is, is found by no search either.
@@ -220,7 +229,8 @@ export class TurnStorage {
         if (!hasAll(answered, now) || isContinued(begun.reply, now.messages, [...answered, ...all])) throw error;
         // Steps that were stored may be gone.
         const there = new Set(now.messages.map(keyOf));
-        [seen, removed, at, kept] = [now, [], undefined, all.filter((message) => there.has(keyOf(message)))];
+        [seen, removed, again, at] = [now, [], [], undefined];
+        kept = all.filter((message) => there.has(keyOf(message)));
       }
     }
   }
