@@ -151,12 +151,13 @@ export function memoryStore(
       if (isChanged || (newest !== undefined && newest !== (before.messages.at(-1)?.id ?? null)))
         throw new ConversationConflictError();
       const left = after === undefined ? before.messages : before.messages.slice(0, end);
-      const [known, excluded] = [left, before.messages.filter((message) => message.excluded)].map(
-        (list) => new Set(list.map((message) => message.id)),
-      );
+      // Sets of all ids would take most of the time of a turn with many steps.
       const added = given
-        .filter((message) => !known?.has(message.id))
-        .map((message) => kept(excluded?.has(message.id) ? { ...message, excluded: true } : message));
+        .filter((message) => !left.some(({ id }) => id === message.id))
+        .map((message) => {
+          const was = after === undefined ? undefined : before.messages.find(({ id }) => id === message.id);
+          return kept(was?.excluded === true ? { ...message, excluded: true } : message);
+        });
       stored.set(id, {
         ...before,
         messages: [...left, ...added],

@@ -68,3 +68,26 @@ test('a reply four times as long takes about four times as long to read', async 
 
   expect(fourTimes / Math.max(once, 20_000)).toBeLessThan(10);
 });
+
+test.each([20, 2_000])(
+  'four times as many steps with results of %d characters take about four times as long',
+  async (size) => {
+    const timeOf = async (steps: number): Promise<number> => {
+      const turn = await alone([], { contextWindow: 200_000 }).conversation.prepare('Go.');
+      const startedAt = process.cpuUsage();
+      for (let at = 0; at < steps; at += 1) {
+        const call = { id: `call_${at}`, type: 'function', function: { name: 'tide', arguments: '{}' } };
+        await turn.step([
+          { role: 'assistant', content: null, tool_calls: [call] },
+          { role: 'tool', tool_call_id: call.id, content: `Result ${at}.`.padEnd(size, '.') },
+        ]);
+      }
+      return process.cpuUsage(startedAt).user;
+    };
+    await timeOf(200);
+
+    const [once, fourTimes] = [await timeOf(500), await timeOf(2_000)];
+
+    expect(fourTimes / Math.max(once, 20_000)).toBeLessThan(10);
+  },
+);

@@ -259,6 +259,24 @@ describe('the room of a prompt', () => {
     expect(tokensOf(bodies[1]?.messages)).toBeLessThan(2_100);
   });
 
+  test('a prompt that became too long is built anew for few of the steps that follow', async () => {
+    const turn = await talkWith(memoryStore(), { ...small, contextWindow: 10_000 }).talk.prepare('Go.');
+    let built = 0;
+    for (let at = 0; at < 100; at += 1) {
+      const before = JSON.stringify(turn.prompt).slice(0, -1);
+      await turn.step([
+        { role: 'assistant', content: null, tool_calls: [called(`${at}`)] },
+        answer(`${at}`, `Result ${at}.`.padEnd(1_000, '.')),
+      ]);
+      built += Number(!JSON.stringify(turn.prompt).startsWith(before));
+      expect(turn.report.tokens.total).toBeLessThan(10_000);
+    }
+
+    expect(turn.prompt.at(-1)?.content).toMatch(/^Result 99/);
+    expect(built).toBeGreaterThan(1);
+    expect(built).toBeLessThan(12); // 71 without the room that is freed
+  });
+
   test('the definitions of tools are counted with the instructions', async () => {
     const told = tool({ name: 'told', description: 'x'.repeat(2_000) });
     const { talk } = scripted([], { ...small, tools: [told] });

@@ -129,6 +129,9 @@ function shortenedTurn([question, ...replies]: readonly Piece[], { room, share, 
   return messages === undefined ? [] : [{ ...question, messages }, ...kept];
 }
 
+/** Share of the room that older steps are shortened to, so that the next steps fit, and the prompt begins as the one before. */
+const FREED = 0.75;
+
 /**
  * The messages of a turn that goes on. If its steps take too much, the results of the older ones are left out, then their arguments, and
  * then the results of the last one are cut in the middle.
@@ -142,8 +145,10 @@ export function fittedSteps(
   const sent = [...messages];
   const last = sent.findLastIndex(({ role }) => role === 'assistant');
   let tokens = tokensOf(sent);
+  if (tokens <= room) return sent;
+  let most = FREED * room;
   const leaveOut = (from: number, to: number, shorter: (message: SentMessage) => SentMessage | undefined): void => {
-    for (let at = from; at < to && tokens > room; at += 1) {
+    for (let at = from; at < to && tokens > most; at += 1) {
       const message = sent[at];
       const left = message && shorter(message);
       if (message === undefined || left === undefined) continue;
@@ -155,6 +160,7 @@ export function fittedSteps(
   };
   leaveOut(0, last, withoutResult);
   leaveOut(0, last, withoutArguments);
+  most = room;
   const step = sent.slice(last);
   if (tokens <= room || step[0]?.tool_calls === undefined) return sent;
   const cut = shortened(step, room - tokens + tokensOf(step), tokensOf);

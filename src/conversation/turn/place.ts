@@ -169,11 +169,15 @@ export function historyOf(place: Place<ConversationMessage>, { messages }: Pick<
   return at === -1 ? turns : turns.slice(0, at);
 }
 
-/** A reply on its way. */
+/** A turn that has begun. */
 interface ReplyPlace {
   place: Place<ConversationMessage>;
   seen: Seen;
+  /** What all messages of its reply have in common. */
   reply: string;
+  /** What it has stored of its input. */
+  question: Messages;
+  /** What it has stored of the steps of its reply. */
   kept: Messages;
 }
 
@@ -186,20 +190,19 @@ export interface Replaced {
   again: Messages;
 }
 
-/** `reply`: what the messages of the new reply have in common. `kept`: those steps of it that are stored. */
-export function replacedBy({ place, seen: { messages }, reply, kept }: ReplyPlace): Replaced {
-  const questions = questionsOf(messages);
+export function replacedBy({ place, seen: { messages }, reply, question, kept }: ReplyPlace): Replaced {
   const id = questionOf(place)?.id;
   const isReplaced = (message: ConversationMessage | undefined, at: number): boolean => {
-    if (message === undefined || message.role === 'user' || questions[at] !== id) return false;
-    return place.kind === 'results' ? isPartOfText(message) : message.reply !== reply;
+    if (message === undefined || message.role === 'user') return false;
+    const isOld = place.kind === 'results' ? isPartOfText(message) : message.reply !== reply;
+    return isOld && questionAt(at, messages) === id;
   };
   let end = messages.length;
   if (place.kind === 'edit') end = messages.findIndex((message) => message.id === id);
   else if (place.kind === 'again') while (isReplaced(messages[end - 1], end - 1)) end -= 1;
   else if (place.kind === 'results') {
-    const own = new Set([...place.turn, ...place.input, ...kept].map((message) => message.id));
-    end = messages.findLastIndex((message) => own.has(message.id)) + 1 || end;
+    const last = (kept.at(-1) ?? question.at(-1) ?? place.turn.at(-1))?.id;
+    end = messages.findLastIndex((message) => message.id === last) + 1 || end;
   }
   if (end === messages.length || end === -1) return { removed: [], again: [] };
   const removed = messages.slice(end);
@@ -214,6 +217,13 @@ export function replacedBy({ place, seen: { messages }, reply, kept }: ReplyPlac
     removed,
     again: removed.filter(isGivenAgain),
   };
+}
+
+/** The id of the question that the message at a position belongs to. */
+function questionAt(at: number, messages: Messages): string | undefined {
+  let question = at;
+  while (messages[question]?.role !== 'user' && question >= 0) question -= 1;
+  return messages[at]?.replyTo ?? messages[question]?.id;
 }
 
 /** The replies to a question that were there, and that its new one does not replace. */

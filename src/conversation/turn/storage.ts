@@ -204,20 +204,21 @@ export class TurnStorage {
    */
   async #add(begun: BegunTurn, all: readonly StoredMessage[], given: Seen, timeouts: TurnTimeouts): Promise<Added> {
     const { place, question } = begun;
-    const isWhole = wholeReplies(all).size > 0;
     let { seen, kept } = begun;
+    let missing = all.slice(kept.length);
+    const isWhole = wholeReplies(missing).size > 0;
     let now = given;
     let { removed, again, at } = replacedBy(begun);
     for (let beginnings = BEGINNINGS; ; beginnings -= 1) {
-      if (!isWhole && hasWholeReply(place, now.messages, begun.reply))
+      const isChecked = now === seen && kept.length > 0; // with the step before, and nothing was added since
+      if (!isWhole && !isChecked && hasWholeReply(place, now.messages, begun.reply))
         return { messages: place.input, removed: [], kept, seen };
       try {
         // Another process may go on with the results.
         const alone = place.kind === 'results' || kept.length > 0 ? { newest: newestIn(seen) } : undefined;
-        const there = new Set(kept);
-        const missing = [...all.filter((message) => !there.has(message)), ...this.#given(again)];
-        await this.#append(missing, { edits: seen.edits, ...alone, ...at }, timeouts);
-        const gone = this.#replaced(seen, removed, missing);
+        const added = [...missing, ...this.#given(again)];
+        await this.#append(added, { edits: seen.edits, ...alone, ...at }, timeouts);
+        const gone = this.#replaced(seen, removed, added);
         // One that is no longer the reply, and that stays where it is, is found by no search either.
         for (const old of isWhole ? repliesBefore(place, seen, removed, begun.reply) : [])
           await this.session.setExcluded(old, 1, timeouts).catch(this.session.onError);
@@ -231,6 +232,7 @@ export class TurnStorage {
         const there = new Set(now.messages.map(keyOf));
         [seen, removed, again, at] = [now, [], [], undefined];
         kept = all.filter((message) => there.has(keyOf(message)));
+        missing = all.filter((message) => !there.has(keyOf(message)));
       }
     }
   }
