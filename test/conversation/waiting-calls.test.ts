@@ -169,3 +169,34 @@ test('calls do not wait once their question has another reply', async () => {
     message: expect.stringContaining('does not wait: no message has it, or another reply counts'),
   });
 });
+
+describe('the calls that wait', () => {
+  const two = [called('a', {}, 'ask'), called('b', {}, 'ask')];
+
+  test('are known in another process, until they have results', async () => {
+    const { talk, open } = scripted([{ tool_calls: [...two, called('c')] }, { content: 'Deleted.' }], {
+      tools: [ask, tide],
+    });
+    expect(await open().toolCalls()).toEqual([]);
+    const { toolCalls } = await talk.send(question);
+
+    expect(await open().toolCalls()).toEqual(two);
+    expect(toolCalls).toEqual(two);
+    await talk.add([user('Well?')]);
+    expect(await open().toolCalls()).toEqual(two);
+    await open().send([answer('a'), answer('b')]);
+    expect(await open().toolCalls()).toEqual([]);
+  });
+
+  test('are none once another question has a reply, or they have one that failed', async () => {
+    const { talk } = scripted([calling, { content: 'Here.' }, calling, { status: 500 }], { tools: [ask] });
+    await talk.send(question);
+    await talk.send('Are you there?');
+    expect(await talk.toolCalls()).toEqual([]);
+    await talk.send('Delete it!');
+
+    await failureOf(talk.send([answer('a')]));
+
+    expect(await talk.toolCalls()).toEqual([]);
+  });
+});

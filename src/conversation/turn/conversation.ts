@@ -1,3 +1,4 @@
+import type { ToolCall } from '../../index.js';
 import type { Background } from '../background.js';
 import { checkCallOptions, messagesOptionsSchema, prepareOptionsSchema, searchOptionsSchema } from '../call-options.js';
 import { ContextActions } from '../context/actions.js';
@@ -17,7 +18,7 @@ import {
 } from '../options.js';
 import { withoutCopies } from '../search/copies.js';
 import { excerptOf } from '../search/passages.js';
-import { positionOf } from './place.js';
+import { positionOf, waitingCalls } from './place.js';
 import type { PreparedTurn } from './prepared.js';
 import { type Asked, Turns } from './turn.js';
 
@@ -228,6 +229,20 @@ export class Conversation extends ContextActions {
     checkCallOptions(options ?? {}, messagesOptionsSchema);
     const { before, limit = 50, ...request } = options ?? {};
     return this.#turns.messages(before, limit, this.#session.timeouts(request));
+  }
+
+  /**
+   * The calls of tools that wait for your app, as the `toolCalls` of their turn: also in another process, and after a restart. Empty if
+   * none waits. The next input is their results. They no longer wait when another question has a reply.
+   *
+   * @example
+   * ```ts
+   * const results = (await conversation.toolCalls()).map(({ id }) => ({ role: 'tool', tool_call_id: id, content: 'Yes.' }));
+   * if (results.length > 0) await conversation.send(results);
+   * ```
+   */
+  async toolCalls(): Promise<readonly ToolCall[]> {
+    return waitingCalls((await this.#session.loadNewest(this.#session.timeouts())).messages);
   }
 
   /**

@@ -104,6 +104,12 @@ function placeOfResults<Message extends ConversationMessage>(
   throw badInput('input', `must have the result of each call that waits: that of ${open.ids().join(', ')} is missing`);
 }
 
+/** The last calls, if they wait: without those that have a result. */
+export function waitingCalls(messages: Messages): ToolCall[] {
+  const { calls, open, goesOn } = callsIn(messages);
+  return goesOn ? calls.filter(({ id }) => open.take({ tool_call_id: id })) : [];
+}
+
 /** The calls of one message, and what became of them. */
 interface Calls {
   /** The question, and the reply up to their results, without a text that was stopped. */
