@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { type RequestOptions, RequestValidationError } from '../index.js';
+import { type FunctionTool, type RequestOptions, RequestValidationError, type Tool } from '../index.js';
 import { addHeaders } from '../validation/headers.js';
 import { booleanOption, isFunction, option, timeOption } from '../validation/options.js';
 import { type AnySchema, findIssues } from '../validation/schema-issues.js';
@@ -28,10 +28,19 @@ const newest = /* @__PURE__ */ option(
   'must be the id of a message, or null',
 );
 
+/** Of two tools with one name, only the first would run. */
+const problemOfTools = (value: unknown): string | undefined => {
+  const names: unknown[] = Array.isArray(value) ? value.map((one) => Object(Object(one).function).name) : [undefined];
+  if (!names.every(isText)) return 'must be an array of what tool returns: [tool({ name, parameters, execute })]';
+  const twice = names.find((name, at) => names.indexOf(name) < at);
+  return twice === undefined ? undefined : `must have one tool with the name "${twice}", not two`;
+};
+
 /** Tools, which `tool` has checked, or a service checks. */
-export const toolsOption = /* @__PURE__ */ option(
-  (value) => Array.isArray(value) && value.every((one) => isText(Object(Object(one).function).name)),
-  'must be an array of what tool returns: [tool({ name, parameters, execute })]',
+export const toolsOption = /* @__PURE__ */ z.optional(
+  /* @__PURE__ */ z.custom<(Tool | FunctionTool)[]>((value) => problemOfTools(value) === undefined, {
+    error: ({ input }) => problemOfTools(input),
+  }),
 );
 
 const turnOptionsSchema = /* @__PURE__ */ z.strictObject({

@@ -257,3 +257,18 @@ test('a tool is sent as the API of OpenAI has it, and prints nothing else', () =
     },
   });
 });
+
+test('two tools of one name are refused before anything is sent', async () => {
+  const twins = [tide, tool({ name: 'tide' })];
+  const { talk, bodies, rows } = scripted([]);
+  const problem = 'must have one tool with the name "tide", not two';
+  const message = expect.stringContaining(problem);
+
+  expect(() => scripted([], { tools: twins })).toThrow(`tools ${problem}`);
+  expect(await failureOf(talk.send('When?', { tools: twins }))).toMatchObject({
+    name: 'RequestValidationError',
+    message,
+  });
+  expect(await failureOf(talk.prepare('When?', { tools: twins }))).toMatchObject({ message });
+  expect({ bodies, rows: await rows() }).toEqual({ bodies: [], rows: [] });
+});
