@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { type FunctionTool, type RequestOptions, RequestValidationError, type Tool } from '../index.js';
+import { type RequestOptions, RequestValidationError } from '../index.js';
 import { addHeaders } from '../validation/headers.js';
 import { booleanOption, isFunction, option, timeOption } from '../validation/options.js';
 import { type AnySchema, findIssues } from '../validation/schema-issues.js';
@@ -28,19 +28,11 @@ const newest = /* @__PURE__ */ option(
   'must be the id of a message, or null',
 );
 
-/** Of two tools with one name, only the first would run. */
-const problemOfTools = (value: unknown): string | undefined => {
-  const names: unknown[] = Array.isArray(value) ? value.map((one) => Object(Object(one).function).name) : [undefined];
-  if (!names.every(isText)) return 'must be an array of what tool returns: [tool({ name, parameters, execute })]';
-  const twice = names.find((name, at) => names.indexOf(name) < at);
-  return twice === undefined ? undefined : `must have one tool with the name "${twice}", not two`;
-};
-
-/** Tools, which `tool` has checked, or a service checks. */
-export const toolsOption = /* @__PURE__ */ z.optional(
-  /* @__PURE__ */ z.custom<(Tool | FunctionTool)[]>((value) => problemOfTools(value) === undefined, {
-    error: ({ input }) => problemOfTools(input),
-  }),
+const nameOf = (tool: unknown): unknown => Object(Object(tool).function).name;
+/** Tools, which `tool` has checked, or a service checks. Of two with one name, only the first would run. */
+export const toolsOption = /* @__PURE__ */ option(
+  (value) => Array.isArray(value) && new Set(value.map(nameOf).filter(isText)).size === value.length,
+  'must be an array of tools with different names: [tool({ name, parameters, execute })]',
 );
 
 const turnOptionsSchema = /* @__PURE__ */ z.strictObject({

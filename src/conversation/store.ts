@@ -155,8 +155,8 @@ export function memoryStore(
       const added = given
         .filter((message) => !left.some(({ id }) => id === message.id))
         .map((message) => {
-          const was = after === undefined ? undefined : before.messages.find(({ id }) => id === message.id);
-          return kept(was?.excluded === true ? { ...message, excluded: true } : message);
+          const isExcluded = before.messages.some(({ id, excluded }) => id === message.id && excluded);
+          return kept(isExcluded ? { ...message, excluded: true } : message);
         });
       stored.set(id, {
         ...before,

@@ -261,7 +261,7 @@ test('a tool is sent as the API of OpenAI has it, and prints nothing else', () =
 test('two tools of one name are refused before anything is sent', async () => {
   const twins = [tide, tool({ name: 'tide' })];
   const { talk, bodies, rows } = scripted([]);
-  const problem = 'must have one tool with the name "tide", not two';
+  const problem = 'must be an array of tools with different names';
   const message = expect.stringContaining(problem);
 
   expect(() => scripted([], { tools: twins })).toThrow(`tools ${problem}`);

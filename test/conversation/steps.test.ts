@@ -110,7 +110,7 @@ describe('calls that wait', () => {
 
     expect(await failureOf(talk.send([answer('a')]))).toMatchObject({
       name: 'RequestValidationError',
-      message: expect.stringContaining('that of b is missing'),
+      message: expect.stringContaining('b is missing'),
     });
     expect(await rows()).toHaveLength(2);
     expect((await talk.send([answer('b', 'No.'), answer('a')])).text).toBe('Deleted.');
@@ -280,10 +280,11 @@ describe('the room of a prompt', () => {
   test('the definitions of tools are counted with the instructions', async () => {
     const told = tool({ name: 'told', description: 'x'.repeat(2_000) });
     const { talk } = scripted([], { ...small, tools: [told] });
+    const many = ['a', 'b', 'c', 'd'].map((name) => tool({ name, description: 'x'.repeat(2_000) }));
 
     expect((await talk.prepare('Hello')).report.tokens.instructions).toBeGreaterThan(500);
     expect((await talk.prepare('Hello', { tools: [] })).report.tokens.instructions).toBe(0);
-    expect(await failureOf(talk.prepare('Hello', { tools: [told, told, told, told] }))).toMatchObject({
+    expect(await failureOf(talk.prepare('Hello', { tools: many }))).toMatchObject({
       name: 'ContextBudgetError',
     });
   });

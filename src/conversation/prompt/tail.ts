@@ -146,9 +146,8 @@ export function fittedSteps(
   const last = sent.findLastIndex(({ role }) => role === 'assistant');
   let tokens = tokensOf(sent);
   if (tokens <= room) return sent;
-  let most = FREED * room;
   const leaveOut = (from: number, to: number, shorter: (message: SentMessage) => SentMessage | undefined): void => {
-    for (let at = from; at < to && tokens > most; at += 1) {
+    for (let at = from; at < to && tokens > FREED * room; at += 1) {
       const message = sent[at];
       const left = message && shorter(message);
       if (message === undefined || left === undefined) continue;
@@ -160,7 +159,6 @@ export function fittedSteps(
   };
   leaveOut(0, last, withoutResult);
   leaveOut(0, last, withoutArguments);
-  most = room;
   const step = sent.slice(last);
   if (tokens <= room || step[0]?.tool_calls === undefined) return sent;
   const cut = shortened(step, room - tokens + tokensOf(step), tokensOf);

@@ -1,6 +1,5 @@
 import type { Content } from '../content.js';
 import type { Session } from '../context/session.js';
-import { questionIn } from '../messages.js';
 import type { BuiltPrompt, ConversationMessage } from '../model.js';
 import type { TurnOptions } from '../options.js';
 import { ConversationConflictError } from '../store.js';
@@ -69,18 +68,17 @@ export class Beginnings {
     const ids = input.map(({ id }) => id);
     // Behind an edited question, there may be a reply to any earlier one.
     let seen = await (ask.how === 'edit' ? this.session.load(timeouts) : this.session.loadNewest(timeouts, ids));
-    if (seen.older > 0 && isOlder(ask, seen.messages)) seen = await this.session.load(timeouts);
-    const place = placeIn(ask, seen.messages);
+    let place: Place<ConversationMessage>;
+    try {
+      place = placeIn(ask, seen.messages);
+    } catch (error) {
+      if (seen.older === 0) throw error;
+      seen = await this.session.load(timeouts); // the last question, or the call of a result, may be older
+      place = placeIn(ask, seen.messages);
+    }
     checkNewest(newest, input, seen.messages);
     return this.storage.begin(place, seen, replyId); // dated now, not when the reply ends
   }
-}
-
-/** Whether what is asked for is not among the newest messages: the last question, or the call of a result. */
-function isOlder(ask: Ask, messages: readonly ConversationMessage[]): boolean {
-  if (ask.how === 'regenerate') return questionIn(messages) === undefined;
-  const of = ask.how === 'send' ? ask.input[0]?.tool_call_id : undefined;
-  return of !== undefined && !messages.some(({ tool_calls = [] }) => tool_calls.some(({ id }) => id === of));
 }
 
 /** Whether messages that were new when the turn first began are stored now. */

@@ -31,7 +31,10 @@ export async function runCalls(
     if (tools.length === 0) return undefined;
     const { name } = call.function;
     const tool = tools.find((one) => one.function.name === name);
-    if (tool === undefined) return { text: `Error: there is no tool "${name}". There are: ${namesOf(tools)}.` };
+    if (tool === undefined)
+      return {
+        text: `Error: there is no tool "${name}". There are: ${tools.map((one) => one.function.name).join(', ')}.`,
+      };
     const { run, check } = workOf(tool);
     if (stop.signal.aborted) return undefined;
     // A tool that ignores the signal continues, but its result is no longer used.
@@ -53,8 +56,4 @@ export async function runCalls(
 export function notRun(calls: readonly ToolCall[], tools: readonly (FunctionTool | Tool)[]): Called[] {
   const waits = new Set(tools.flatMap((tool) => (workOf(tool).run === undefined ? tool.function.name : [])));
   return calls.map((call) => ({ call, result: waits.has(call.function.name) ? undefined : NOT_RUN }));
-}
-
-function namesOf(tools: readonly FunctionTool[]): string {
-  return tools.map((tool) => tool.function.name).join(', ');
 }

@@ -217,7 +217,8 @@ export class Conversation extends ContextActions {
   }
 
   /**
-   * The messages of the conversation, in the order of their turns: a reply stands after its question.
+   * The messages of the conversation, in the order of their turns: a reply stands after its question. Those with the role `tool` are
+   * results, and `textOf` of one that only calls tools is empty: leave both out to show what people said.
    *
    * @example
    * ```ts

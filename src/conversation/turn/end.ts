@@ -81,14 +81,14 @@ export class Endings {
 
   /** A turn with its tokens, and what the service says of its reply. */
   #measured(prompt: BuiltPrompt, reply: MadeReply, steps: readonly ChatStep[]) {
-    const { text, calls, stopped = false, completion, used = [] } = reply;
+    const { text, calls = [], stopped = false, completion, used = [] } = reply;
     const last = this.factsOf(prompt, reply);
     const { usage, ...said } = last.facts;
     if (usage !== undefined && prompt.hasTools !== true)
       this.session.counter.calibrate({ messages: prompt.chatMessages, ...usage });
-    const waiting = calls?.flatMap(({ call, result }) => (result === undefined ? call : [])) ?? [];
+    const waiting = calls.flatMap(({ call, result }) => (result === undefined ? call : []));
     const all = [...used, last.used];
-    const run = calls?.flatMap(({ call, result }) => (result === undefined ? [] : { call, result })) ?? [];
+    const run = calls.flatMap(({ call, result }) => (result === undefined ? [] : { call, result }));
     const turn = {
       text,
       steps: run.length > 0 ? [...steps, { text: '', calls: run }] : steps,
@@ -117,19 +117,16 @@ export class Endings {
 /** Messages of steps as an app reads them. */
 function stepsOf(messages: readonly ConversationMessage[]): ChatStep[] {
   const steps: { text: string; calls: { call: ToolCall; result: string }[] }[] = [];
-  let calls: readonly ToolCall[] = [];
-  let byId = new Map<string, ToolCall>();
+  let left: readonly ToolCall[] = [];
   for (const message of messages) {
     const text = textOf(message);
     if (message.role === 'tool') {
-      const results = steps.at(-1)?.calls ?? [];
-      const next = calls[results.length]; // they are in the order of the calls, and two may have one id
-      const call = next?.id === message.tool_call_id ? next : byId.get(message.tool_call_id ?? '');
-      if (call !== undefined) results.push({ call, result: text });
+      const call = left.find(({ id }) => id === message.tool_call_id);
+      left = left.filter((one) => one !== call); // two may have one id
+      if (call !== undefined) steps.at(-1)?.calls.push({ call, result: text });
     } else {
       steps.push({ text, calls: [] });
-      calls = message.tool_calls ?? [];
-      byId = new Map(calls.map((call) => [call.id, call]));
+      left = message.tool_calls ?? [];
     }
   }
   return steps;

@@ -144,7 +144,7 @@ export class Loop {
 
 function stillCalls(steps: number): Error {
   return new ConfigurationError(
-    `The model still calls tools after ${steps} steps. Raise maxSteps, or say in the instructions when to stop.`,
+    `The model still calls tools after ${steps} steps. Raise maxSteps, or tell the model when to stop.`,
   );
 }
 

@@ -22,9 +22,9 @@ export type Place<Message extends ConversationMessage = StoredMessage> =
    */
   | { kind: 'results'; input: readonly Message[]; turn: Messages; reply: string | undefined };
 
-/** The question that a turn answers. */
-export function questionOf(place: Place<ConversationMessage>): ConversationMessage | undefined {
-  return questionIn(place.kind === 'results' ? place.turn : place.input);
+/** The id of the question that a turn answers. */
+export function questionOf(place: Place<ConversationMessage>): string | undefined {
+  return questionIn(place.kind === 'results' ? place.turn : place.input)?.id;
 }
 
 /** All that a reply answers, which must be stored for it. */
@@ -58,23 +58,20 @@ export function placeOf<Message extends ConversationMessage>(
   const added = notStored(input, messages);
   if (input.length > 0 && input.every(({ role }) => role === 'tool')) return placeOfResults(input, messages);
   const reply = added.find(({ role }) => role !== 'user');
-  if (reply?.role === 'tool')
-    throw badInput(
-      ['input', input.indexOf(reply)],
-      'is the result of a call: send the results first, and then the question',
-    );
   if (reply !== undefined)
     throw badInput(
       ['input', input.indexOf(reply)],
-      'is a reply that is not stored: send the new message of the user alone, or store the reply with add',
+      reply.role === 'tool'
+        ? 'is the result of a call: send the results first, then the question'
+        : 'is a reply that is not stored: send the new message of the user alone, or store the reply with add',
     );
   if (added.length > 0) return { kind: 'new', input: added };
   const question = questionIn(input);
   if (question === undefined) throw badInput('input', 'must have a message of the user');
   // A tool may have done what must not be done twice.
-  const { turn, open, reply: started, goesOn } = callsIn(messages);
-  if (questionIn(turn)?.id === question.id && goesOn && open.size === 0)
-    return { kind: 'results', input: [], turn, reply: started };
+  const calls = callsIn(messages);
+  if (questionIn(calls.turn)?.id === question.id && !calls.isAnswered && calls.open.size === 0)
+    return { kind: 'results', input: [], turn: calls.turn, reply: calls.reply };
   return { kind: 'again', input: [question] };
 }
 
@@ -88,29 +85,27 @@ function placeOfResults<Message extends ConversationMessage>(
   results: readonly Message[],
   messages: Messages,
 ): Place<Message> {
-  const { turn, calls, open, reply, goesOn } = callsIn(messages, results[0]?.tool_call_id);
+  const { turn, calls, open, reply, isAnswered } = callsIn(messages);
   const ids = new Set(calls.map(({ id }) => id));
   if (results.some(({ tool_call_id = '' }) => !ids.has(tool_call_id)))
-    throw badInput('input', 'is the result of a call that does not wait: no message has it, or another reply counts');
-  if (!goesOn && open.size === 0)
-    throw new ConversationConflictError('The calls have their results, and a reply. Load the messages again.');
-  if (!goesOn)
+    throw badInput('input', 'is the result of a call that does not wait');
+  if (isAnswered)
     throw new ConversationConflictError(
-      'The calls no longer wait: another question has a reply, for which they were not run. Load the messages, and ask for them again.',
+      `The calls ${open.size === 0 ? 'have results and' : 'were not run: another question has'} a reply. Load the messages again.`,
     );
   const of = reply === undefined ? {} : { replyTo: questionIn(turn)?.id, reply }; // what an app has added belongs together by its place
   const input = results.filter((result) => open.take(result)).map((message) => ({ ...message, ...of }));
   if (open.size === 0) return { kind: 'results', input, turn, reply };
-  throw badInput('input', `must have the result of each call that waits: that of ${open.ids().join(', ')} is missing`);
+  throw badInput('input', `must have the result of each call that waits: ${open.ids().join(', ')} is missing`);
 }
 
 /** The last calls, if they wait: without those that have a result. */
 export function waitingCalls(messages: Messages): ToolCall[] {
-  const { calls, open, goesOn } = callsIn(messages);
-  return goesOn ? calls.filter(({ id }) => open.take({ tool_call_id: id })) : [];
+  const { calls, open, isAnswered } = callsIn(messages);
+  return isAnswered ? [] : calls.filter(({ id }) => open.take({ tool_call_id: id }));
 }
 
-/** The calls of one message, and what became of them. */
+/** The last calls, and what became of them. */
 interface Calls {
   /** The question, and the reply up to their results, without a text that was stopped. */
   turn: Messages;
@@ -118,25 +113,23 @@ interface Calls {
   /** Those without a result. */
   open: OpenCalls;
   reply: string | undefined;
-  /** Whether no reply stands behind them. What an app has added is none. */
-  goesOn: boolean;
+  /** Whether a reply stands behind them. What an app has added is none. */
+  isAnswered: boolean;
 }
 
-/** The last calls, or those with this id. */
-function callsIn(messages: Messages, id?: string): Calls {
+/** The last calls. */
+function callsIn(messages: Messages): Calls {
   const turns = inTurns(messages).filter((message) => message.excluded !== true && !isPartOfText(message));
-  const at = turns.findLastIndex(({ tool_calls = [] }) => tool_calls.some((call) => call.id === (id ?? call.id)));
+  const at = turns.findLastIndex(({ tool_calls = [] }) => tool_calls.length > 0);
   const { tool_calls: calls = [], reply } = turns[at] ?? {};
-  const start = turns.findLastIndex(({ role }, index) => role === 'user' && index < at);
-  const other = turns.findIndex(({ role }, index) => role !== 'tool' && index > at);
-  const end = other === -1 ? turns.length : other;
-  const turn = turns.slice(Math.max(0, start), end);
-  const open = new OpenCalls({ tool_calls: calls });
-  for (const result of turns.slice(at + 1, end)) open.take(result);
+  const open = new OpenCalls(turns[at]);
+  let end = at + 1;
+  while (turns[end]?.role === 'tool') open.take(turns[end++] ?? {});
   // Of calls that an app has added, the reply names no question either.
   const isReply = ({ role, replyTo }: ConversationMessage): boolean =>
     role === 'assistant' && (replyTo !== undefined || (reply === undefined && open.size === 0));
-  return { turn, calls, open, reply, goesOn: calls.length > 0 && !turns.slice(end).some(isReply) };
+  const isAnswered = turns.slice(end).some(isReply);
+  return { turn: turns.slice(startOfTurn(turns, at), end), calls, open, reply, isAnswered };
 }
 
 /** What arrived of a text that was stopped. */
@@ -166,12 +159,18 @@ export function positionOf(messageId: string, messages: Messages): number {
   return at;
 }
 
+/** The position where the turn of a message begins. */
+export function startOfTurn(messages: Messages, at: number): number {
+  let start = at;
+  while (start > 0 && messages[start]?.role !== 'user') start -= 1;
+  return start;
+}
+
 /** The messages before the input, in the order of their turns. */
 export function historyOf(place: Place<ConversationMessage>, { messages }: Pick<Seen, 'messages'>): Messages {
   const turns = inTurns(messages);
-  const id = place.kind === 'new' ? undefined : (place.kind === 'results' ? place.turn : place.input)[0]?.id;
-  let at = id === undefined ? -1 : turns.findIndex((message) => message.id === id);
-  if (place.kind === 'results' && id === undefined) at = turns.findLastIndex(({ role }) => role === 'user');
+  const [first] = place.kind === 'results' ? place.turn : place.input;
+  const at = turns.findLastIndex(({ id, role }) => (first?.id === undefined ? role === 'user' : id === first.id));
   return at === -1 ? turns : turns.slice(0, at);
 }
 
@@ -197,11 +196,13 @@ export interface Replaced {
 }
 
 export function replacedBy({ place, seen: { messages }, reply, question, kept }: ReplyPlace): Replaced {
-  const id = questionOf(place)?.id;
+  const id = questionOf(place);
+  let questions: (string | undefined)[] | undefined;
   const isReplaced = (message: ConversationMessage | undefined, at: number): boolean => {
     if (message === undefined || message.role === 'user') return false;
-    const isOld = place.kind === 'results' ? isPartOfText(message) : message.reply !== reply;
-    return isOld && questionAt(at, messages) === id;
+    if (place.kind === 'results' ? !isPartOfText(message) : message.reply === reply) return false;
+    questions ??= questionsOf(messages); // not for each step of a reply
+    return questions[at] === id;
   };
   let end = messages.length;
   if (place.kind === 'edit') end = messages.findIndex((message) => message.id === id);
@@ -213,23 +214,17 @@ export function replacedBy({ place, seen: { messages }, reply, question, kept }:
   if (end === messages.length || end === -1) return { removed: [], again: [] };
   const removed = messages.slice(end);
   const before = new Set(messages.slice(0, end).map((message) => message.id));
-  const isGivenAgain = (message: ConversationMessage, at: number): boolean => {
-    if (place.kind === 'results') return !isReplaced(message, end + at);
-    const { role, replyTo } = message;
-    return place.kind === 'edit' && role !== 'user' && replyTo !== undefined && before.has(replyTo);
-  };
+  const again = removed.filter((message, at) =>
+    place.kind === 'results'
+      ? !isReplaced(message, end + at)
+      : place.kind === 'edit' && message.role !== 'user' && before.has(message.replyTo),
+  );
   return {
     at: { after: messages[end - 1]?.id ?? null, newest: messages.at(-1)?.id ?? null },
     removed,
-    again: removed.filter(isGivenAgain),
+    // Without the mark of what is excluded, which the store keeps: it may have changed meanwhile.
+    again: again.map(({ excluded: _, ...message }) => message),
   };
-}
-
-/** The id of the question that the message at a position belongs to. */
-function questionAt(at: number, messages: Messages): string | undefined {
-  let question = at;
-  while (messages[question]?.role !== 'user' && question >= 0) question -= 1;
-  return messages[at]?.replyTo ?? messages[question]?.id;
 }
 
 /** The replies to a question that were there, and that its new one does not replace. */
@@ -239,18 +234,17 @@ export function repliesBefore(
   removed: Messages,
   replyId: string,
 ): Messages {
-  const id = questionOf(place)?.id;
+  const id = questionOf(place);
   if (id === undefined) return [];
-  const gone = new Set([...removed, ...(place.kind === 'results' ? place.turn : [])]);
   return messages.filter((message) => {
     const { role, replyTo, reply, excluded } = message;
-    return role !== 'user' && replyTo === id && reply !== replyId && excluded !== true && !gone.has(message);
+    return role !== 'user' && replyTo === id && reply !== replyId && excluded !== true && !removed.includes(message);
   });
 }
 
 /** Whether a question has a whole reply, beside the one with this id. What an app has added behind calls that waited is none. */
 export function hasWholeReply(place: Place<ConversationMessage>, messages: Messages, replyId: string): boolean {
-  const id = questionOf(place)?.id;
+  const id = questionOf(place);
   const questions = place.kind === 'results' ? messages.map(({ replyTo }) => replyTo) : questionsOf(messages);
   const whole = wholeReplies(messages);
   return messages.some(
@@ -275,7 +269,5 @@ export function checkNewest(shown: string | null | undefined, input: Messages, m
   const before = messages.length - input.length;
   const isStored = input.length > 0 && input.every(({ id }, at) => messages[before + at]?.id === id);
   if (isStored && isShown(messages[before - 1])) return;
-  throw new ConversationConflictError(
-    'The newest message of the conversation is not the one that newest names. Load the messages again.',
-  );
+  throw new ConversationConflictError('The newest message is not the one that newest names. Load the messages again.');
 }

@@ -96,12 +96,12 @@ export class TurnStorage {
     // The results of one call may come from two processes at once.
     const shown = newest === undefined && place.kind === 'results' ? newestIn(seen) : newest;
     const { removed, again, at } = replacedBy(begun);
-    const added = [...input, ...this.#given(again)];
+    const added = [...input, ...stored(this.runtime, again)];
     if ((await this.#append(added, { edits: seen.edits, newest: shown, ...at }, timeouts)) < added.length)
       throw new ConversationConflictError('The question is being asked elsewhere. Load the messages again.');
     this.#replaced(seen, removed, added);
-    const stored = place.kind === 'results' ? place : { kind: 'again' as const, input };
-    return { ...begun, question: input, place: stored, seen: this.session.newest };
+    const now = place.kind === 'results' ? place : { kind: 'again' as const, input };
+    return { ...begun, question: input, place: now, seen: this.session.newest };
   }
 
   /** Stores a reply, in place of what it replaces. @throws {ConversationStoreError} that has the turn */
@@ -113,11 +113,12 @@ export class TurnStorage {
     if (!this.session.isStored) return { messages: [...place.input, ...messages], removed: [] };
     if (messages.length === kept.length) return { messages: [...question, ...messages], removed: [] };
     try {
-      if (place.kind === 'edit') return await this.#edit(begun, messages, timeouts);
-      const isWhole = wholeReplies(messages).size > 0;
+      const isEdit = place.kind === 'edit';
       // Another process may have stored a whole one since.
-      const now = isWhole ? seen : await this.session.loadNewest(timeouts, idsOf(answeredBy(place))).catch(() => seen);
-      return await this.#add(begun, messages, now, timeouts);
+      const now = await (isEdit || wholeReplies(messages).size > 0
+        ? seen
+        : this.session.loadNewest(timeouts, idsOf(answeredBy(place))).catch(() => seen));
+      return await this.#add(begun, isEdit ? [...place.input, ...messages] : messages, now, timeouts);
     } catch (error) {
       // With the question, also if it was stored before: it may be gone.
       if (ConversationStoreError.is(error) && isTurn(reply))
@@ -133,7 +134,8 @@ export class TurnStorage {
 
   /** Stores the steps of a reply at once, unless the reply will replace others: then they are stored with its end. */
   async storeSteps(begun: BegunTurn, timeouts: TurnTimeouts): Promise<BegunTurn> {
-    if (!this.session.isStored || this.#isHeld(begun)) return begun;
+    const { removed, again } = replacedBy(begun);
+    if (!this.session.isStored || begun.place.kind === 'edit' || removed.length > again.length) return begun;
     const { kept, seen } = await this.#add(begun, begun.steps, begun.seen, timeouts);
     return { ...begun, kept, seen };
   }
@@ -170,68 +172,49 @@ export class TurnStorage {
     const isOfTools = place.kind === 'results' || steps.length > 0 || given.some(({ tool_calls }) => tool_calls);
     // What follows calls that an app has added belongs to them by its place, as they do.
     const isAdded = place.kind === 'results' && place.reply === undefined;
-    const all = isAdded ? {} : { replyTo: questionOf(place)?.id, ...(isOfTools && { reply }) };
+    const all = isAdded ? {} : { replyTo: questionOf(place), ...(isOfTools && { reply }) };
     return stored(this.runtime, cleaned(given.map((message) => ({ ...message, ...all }))));
-  }
-
-  /** Whether a reply replaces others when it has ended, so that its steps are stored with it. */
-  #isHeld(begun: BegunTurn): boolean {
-    const { removed, again } = replacedBy(begun);
-    return begun.place.kind === 'edit' || removed.length > again.length;
-  }
-
-  /** Messages that are given again, without the mark of what is excluded, which the store keeps: it may have changed meanwhile. */
-  #given(again: readonly ConversationMessage[]): StoredMessage[] {
-    return stored(
-      this.runtime,
-      again.map(({ excluded: _, ...message }) => message),
-    );
-  }
-
-  /** Replaces what the turn has seen, and nothing else. */
-  async #edit(begun: BegunTurn, reply: readonly StoredMessage[], timeouts: TurnTimeouts): Promise<KeptReply> {
-    const { place, seen } = begun;
-    const { removed, again, at } = replacedBy(begun);
-    const added = [...this.#given(again), ...place.input, ...reply];
-    await this.#append(added, { edits: seen.edits, ...at }, timeouts);
-    await this.#takeIn(begun, timeouts).catch(this.session.onError);
-    return { messages: [...place.input, ...reply], removed: this.#replaced(seen, removed, added) };
   }
 
   /**
    * Adds the messages of a reply that are not stored yet, in place of the replies before, if these are still the newest messages. A part of
-   * one takes no whole one's place. `given`: what was read last.
+   * one takes no whole one's place. An edit, whose question is among them, replaces what it has seen, and nothing else. `given`: what was
+   * read last.
    */
   async #add(begun: BegunTurn, all: readonly StoredMessage[], given: Seen, timeouts: TurnTimeouts): Promise<Added> {
     const { place, question } = begun;
-    let { seen, kept } = begun;
-    let missing = all.slice(kept.length);
+    const isEdit = place.kind === 'edit';
+    let { seen } = begun;
+    let missing = all.slice(begun.kept.length);
     const isWhole = wholeReplies(missing).size > 0;
     let now = given;
     let { removed, again, at } = replacedBy(begun);
     for (let beginnings = BEGINNINGS; ; beginnings -= 1) {
-      const isChecked = now === seen && kept.length > 0; // with the step before, and nothing was added since
-      if (!isWhole && !isChecked && hasWholeReply(place, now.messages, begun.reply))
+      const kept = all.slice(0, all.length - missing.length);
+      // Nothing was added since the step before.
+      const isNew = now !== seen || kept.length === 0;
+      if (!isWhole && !isEdit && isNew && hasWholeReply(place, now.messages, begun.reply))
         return { messages: place.input, removed: [], kept, seen };
       try {
         // Another process may go on with the results.
-        const alone = place.kind === 'results' || kept.length > 0 ? { newest: newestIn(seen) } : undefined;
-        const added = [...missing, ...this.#given(again)];
-        await this.#append(added, { edits: seen.edits, ...alone, ...at }, timeouts);
+        const newest = place.kind === 'results' || kept.length > 0 ? newestIn(seen) : undefined;
+        const others = stored(this.runtime, again);
+        const added = isEdit ? [...others, ...missing] : [...missing, ...others];
+        await this.#append(added, { edits: seen.edits, newest, ...at }, timeouts);
         const gone = this.#replaced(seen, removed, added);
+        if (isEdit) await this.#takeIn(begun, timeouts).catch(this.session.onError);
         // One that is no longer the reply, and that stays where it is, is found by no search either.
         for (const old of isWhole ? repliesBefore(place, seen, removed, begun.reply) : [])
           await this.session.setExcluded(old, 1, timeouts).catch(this.session.onError);
         return { messages: [...question, ...all], removed: gone, kept: all, seen: this.session.newest };
       } catch (error) {
-        if (!ConversationConflictError.is(error) || beginnings === 0) throw error;
+        if (!ConversationConflictError.is(error) || isEdit || beginnings === 0) throw error;
         const answered = answeredBy(place);
         now = await this.#reload(answered, error, timeouts);
         if (!hasAll(answered, now) || isContinued(begun.reply, now.messages, [...answered, ...all])) throw error;
         // Steps that were stored may be gone.
         const there = new Set(now.messages.map(keyOf));
         [seen, removed, again, at] = [now, [], [], undefined];
-        kept = all.filter((message) => there.has(keyOf(message)));
         missing = all.filter((message) => !there.has(keyOf(message)));
       }
     }
@@ -270,15 +253,16 @@ export class TurnStorage {
     this.session.newest = { ...seen, edits, messages: [...kept, ...added] };
     const same = new Set(added.map(keyOf));
     this.session.forget(removed.filter((message) => !same.has(keyOf(message))));
-    const ids = new Set<string | undefined>(added.map(({ id }) => id));
-    return removed.flatMap(({ id }) => (id === undefined || ids.has(id) ? [] : id));
+    const ids = new Set(idsOf(added));
+    return removed.flatMap(({ id = '' }) => (ids.has(id) ? [] : id));
   }
 
   /** A question that is asked is no longer excluded. */
   async #takeIn({ place, seen }: BegunTurn, timeouts: TurnTimeouts): Promise<void> {
-    const asked = new Set<string | undefined>(place.input.map(({ id }) => id));
+    const asked = idsOf(place.input);
     for (const message of seen.messages)
-      if (message.excluded === true && asked.has(message.id)) await this.session.setExcluded(message, 0, timeouts);
+      if (message.excluded === true && asked.includes(message.id ?? ''))
+        await this.session.setExcluded(message, 0, timeouts);
   }
 }
 
@@ -291,7 +275,7 @@ function checkReplies(messages: readonly StoredMessage[], stored: readonly Conve
   });
   if (alone === undefined) return;
   throw new ConversationConflictError(
-    `The question that the reply ${alone.id} names is not stored: it was edited, or deleted. Load the messages again.`,
+    `The question that the reply ${alone.id} names is not stored: it was edited or deleted. Load the messages again.`,
   );
 }
 

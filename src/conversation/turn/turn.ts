@@ -17,7 +17,7 @@ import { type Ask, Beginnings } from './begin.js';
 import { Endings, type MadeReply } from './end.js';
 import { BETWEEN_STEPS, Loop } from './loop.js';
 import { TurnOrder } from './order.js';
-import { positionOf } from './place.js';
+import { positionOf, startOfTurn } from './place.js';
 import { PreparedTurn } from './prepared.js';
 import { Prompts } from './prompts.js';
 import { Reply, type StartedTurn, type TurnEnd } from './reply.js';
@@ -215,13 +215,6 @@ function* partsOf({ steps, text, toolCalls = [] }: ChatTurn): Generator<string |
   }
   yield text;
   for (const call of toolCalls) yield { type: 'call', call };
-}
-
-/** The position where the turn of a message begins. */
-function startOfTurn(messages: Messages, at: number): number {
-  let start = at;
-  while (start > 0 && messages[start]?.role !== 'user') start -= 1;
-  return start;
 }
 
 /** What an input asks, so that the same question is known while it is being asked. It has an id then. */
