@@ -32,7 +32,7 @@ const nameOf = (tool: unknown): unknown => Object(Object(tool).function).name;
 /** Tools, which `tool` has checked, or a service checks. Of two with one name, only the first would run. */
 export const toolsOption = /* @__PURE__ */ option(
   (value) => Array.isArray(value) && new Set(value.map(nameOf).filter(isText)).size === value.length,
-  'must be an array of tools with different names: [tool({ name, parameters, execute })]',
+  'must be an array of tools with different names: [tool({ name, execute })]',
 );
 
 const turnOptionsSchema = /* @__PURE__ */ z.strictObject({

@@ -151,6 +151,20 @@ test('calls that were stored with a reply that was stopped wait, too', async () 
   expect(textsOf(await rows())).toEqual(['Delete it.', 'I ask.', 'Yes.', 'Deleted.']);
 });
 
+test('late calls wait whose question is older than what is loaded', async () => {
+  const { store } = partsOf(memoryStore());
+  const { talk, open, bodies, rows } = scripted([{ content: 'Deleted.' }], { tools: [ask], store, budget: 500 });
+  const turn = await talk.prepare(question);
+  await talk.add(smallTalk(400));
+  await turn.finish({ content: '', tool_calls: calling.tool_calls as never });
+
+  await open().send([answer('a')]);
+
+  expect(bodies[0]?.messages.slice(-3)).toMatchObject([{ content: 'Delete it.' }, { tool_calls: [{}] }, answer('a')]);
+  expect((await rows()).slice(-2)).toMatchObject([{ replyTo: 'q' }, { replyTo: 'q', content: 'Deleted.' }]);
+  expect(await failureOf(open().send([answer('a')]))).toMatchObject({ name: 'ConversationConflictError' });
+});
+
 test('calls do not wait once another question has a reply, as the error says', async () => {
   const { talk, bodies } = await behind([], [{ content: 'Here.' }]);
   await talk.send('Are you there?');

@@ -87,13 +87,15 @@ function placeOfResults<Message extends ConversationMessage>(
 ): Place<Message> {
   const { turn, calls, open, reply, isAnswered } = callsIn(messages);
   const ids = new Set(calls.map(({ id }) => id));
-  if (results.some(({ tool_call_id = '' }) => !ids.has(tool_call_id)))
+  const question = questionIn(turn);
+  const isHalf = reply !== undefined && question === undefined; // a late reply, whose question is not loaded
+  if (isHalf || results.some(({ tool_call_id = '' }) => !ids.has(tool_call_id)))
     throw badInput('input', 'is the result of a call that does not wait');
   if (isAnswered)
     throw new ConversationConflictError(
       `The calls ${open.size === 0 ? 'have results and' : 'were not run: another question has'} a reply. Load the messages again.`,
     );
-  const of = reply === undefined ? {} : { replyTo: questionIn(turn)?.id, reply }; // what an app has added belongs together by its place
+  const of = reply === undefined ? {} : { replyTo: question?.id, reply }; // what an app has added belongs together by its place
   const input = results.filter((result) => open.take(result)).map((message) => ({ ...message, ...of }));
   if (open.size === 0) return { kind: 'results', input, turn, reply };
   throw badInput('input', `must have the result of each call that waits: ${open.ids().join(', ')} is missing`);
