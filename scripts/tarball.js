@@ -19,7 +19,7 @@ const PACKAGES = [
       ...['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'docs/reference/assumptions.md'],
       ...['dist/index.js', 'dist/index.cjs', 'dist/index.d.ts', 'dist/web/index.js', 'dist/browser.js'],
     ],
-    largest: { unpackedSize: 3_620_000, size: 985 * 1024, entryCount: 197 },
+    largest: { unpackedSize: 3_650_000, size: 1_000 * 1024, entryCount: 197 },
   },
   {
     folder: 'emulator',
