@@ -30,8 +30,6 @@ const HARMLESS = [
   ['emulator/src/control/bodies.ts', 'new RegExp(', 'an expression of the developer, in his own emulator'],
   ['emulator/src/text/excerpt.ts', 'new RegExp(wanted.replace', 'a literal text'],
   ['emulator/src/upstream/upstream-source.ts', '/\\/+$/', 'an address of the developer'],
-  ['emulator/src/context/compaction/classify.ts', 'new RegExp(`(?<![', 'lists of words'],
-  ['emulator/src/context/compaction/classify.ts', '/,? (?:because', 'a sentence has at most 2,000 characters'],
   ['emulator/src/http/log/subject.ts', 'new RegExp(`"', 'the name of a field, and spaces that only the colon ends'],
 ];
 

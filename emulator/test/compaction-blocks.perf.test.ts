@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { atLength } from '../../test/helpers/endurance.js';
 import { type CompactionLevel, contextTokens, totalTokens } from '../src/context/compaction/compact.js';
-import { compactable, compactSync, extracted, LEVELS } from './compactable.js';
+import { compactable, compactSync, LEVELS, offered } from './compactable.js';
 
 const TARGETS: Record<CompactionLevel, number> = { light: 0.6, deep: 0.35, aggressive: 0.15 };
 
@@ -125,8 +125,8 @@ describe('a block', () => {
     expect(kept).toBeGreaterThan(0);
   });
 
-  test('of one line is cut between its parts, with a mark where some are left out', () => {
-    const line = KINDS['numbers in one line']?.(3, 400) ?? '';
+  test('of one line is cut between its sentences, with a mark where some are left out', () => {
+    const line = KINDS.prose?.(3, 100) ?? '';
     const { excerpts } = compacted([line, 'Thanks, I am looking at it now.'], 'deep');
 
     const parts = excerpts[0]?.text.split(' … ') ?? [];
@@ -135,12 +135,12 @@ describe('a block', () => {
   });
 
   test('of code is no prose: its lines state nothing, and its fences are left out', () => {
-    const content = 'Look:\n```ts\n// The export must be fast.\nconst fast = true;\n```\nThanks for it.';
-    const { candidates, pieces } = extracted({ id: 'm', role: 'user', content, createdAt: '' });
+    const content = 'Look here:\n```ts\n// The export must be fast.\nconst fast = true;\n```\nThanks for it.';
+    const { candidates } = offered(content);
 
     expect(candidates.map(({ item }) => item.section)).not.toContain('requirements');
-    expect(pieces.map(({ text }) => text)).toEqual([
-      'Look:\n// The export must be fast.\nconst fast = true;\nThanks for it.',
-    ]);
+    expect(candidates.map(({ item }) => item.text).join('')).toBe(
+      '\nLook here:\n// The export must be fast.\nconst fast = true;\nThanks for it.',
+    );
   });
 });

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { atLength } from '../../test/helpers/endurance.js';
 import { runSync } from '../src/base/slices.js';
-import type { Extraction, SourceMessage } from '../src/context/compaction/candidates.js';
 import {
   type CompactableMessage,
   type CompactionLevel,
@@ -10,8 +9,16 @@ import {
   contextTokens,
   resummarize as resummarizing,
 } from '../src/context/compaction/compact.js';
+import type { Offers } from '../src/context/compaction/offers.js';
 import type { SummaryItem } from '../src/store/summary.js';
-import { compactSync as compact, extracted, LEVELS, language, NOTHING } from './compactable.js';
+import { compactSync as compact, LEVELS, language, NOTHING, offered } from './compactable.js';
+
+interface SourceMessage {
+  id: string;
+  role: string;
+  content: string;
+  createdAt: string;
+}
 
 interface TestMessage {
   role: string;
@@ -21,16 +28,16 @@ interface TestMessage {
 }
 
 /** Caches what each message offers, as the emulator does. */
-const known = new Map<string, Extraction>();
-const cachedExtraction = (message: SourceMessage): Extraction => {
+const known = new Map<string, Offers>();
+const cachedOffers = (message: SourceMessage): Offers => {
   const key = `${message.id} ${message.content}`;
-  const found = known.get(key) ?? extracted(message);
+  const found = known.get(key) ?? offered(message.content, message);
   known.set(key, found);
   return found;
 };
 
 const resummarize = (messages: readonly CompactableMessage[], state: CompactionState) =>
-  runSync(resummarizing(messages, state, language.countingTokens));
+  runSync(resummarizing(messages, state));
 
 const conversation = (said: readonly TestMessage[], folded = 0): (CompactableMessage & SourceMessage)[] =>
   said.map(({ role, content, live = true, pinned = false }, i) => {
@@ -41,7 +48,7 @@ const conversation = (said: readonly TestMessage[], folded = 0): (CompactableMes
       pinned,
       tokens: language.countTokens(content) + 4,
       summarized: i < folded && live && !pinned,
-      extraction: () => cachedExtraction(message),
+      offers: () => cachedOffers(message),
     };
   });
 

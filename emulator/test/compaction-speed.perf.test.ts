@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { AT_LENGTH } from '../../test/helpers/endurance.js';
 import { runSync, Slices } from '../src/base/slices.js';
 import { compact } from '../src/context/compaction/compact.js';
-import { compactable, compactSync, language, NOTHING } from './compactable.js';
+import { compactable, compactSync, NOTHING } from './compactable.js';
 import { callsTo, openStream, testEmulator } from './support.js';
 import { threadTime, turnsOfTheLoop } from './thread-time.js';
 
@@ -73,7 +73,7 @@ test.runIf(AT_LENGTH).each(Object.keys(HOSTILE))(
 );
 
 test('a compaction in slices gives the same summary as one without', async () => {
-  const work = () => compact(compactable(talkOf(300)), 'deep', NOTHING, language.countingTokens);
+  const work = () => compact(compactable(talkOf(300)), 'deep', NOTHING);
   const slices = new Slices();
 
   const [sliced, beside] = await Promise.all([slices.run(work()), slices.run(work())]);
@@ -144,7 +144,7 @@ test('a message that is pinned or excluded during a compaction is not in the sum
   await context('GET', `/api/context?conversationId=${id}`);
 
   const compacting = context('POST', '/api/context/compact', { conversationId: id, level: 'light' });
-  for (let turn = 0; turn < 10; turn += 1) await turnOfTheLoop();
+  await turnOfTheLoop();
   await context('POST', `/api/context/pin/${id}`, { messageId: pinned });
   await context('PATCH', `/api/context/exclude/${id}/${excluded}`, { exclude: true });
   const { result } = (await compacting).body;

@@ -417,7 +417,6 @@ export const LIST_ROWS: Readonly<Record<string, ListRow>> = {
   },
   'a compaction of the emulator': {
     names: ['createEmulator', 'addSampleConversation'],
-    most: 4.5, // each choice may value up to 5,000 entries again, in slices of 5 ms
     list: (texts) =>
       withEmulator(async (emulator) => {
         addSampleConversation(emulator);

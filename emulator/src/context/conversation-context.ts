@@ -15,7 +15,6 @@ import type { Conversations } from '../store/conversations.js';
 import type { IdSource } from '../store/random.js';
 import { type RollingSummary, renderSummary, type SummaryItem } from '../store/summary.js';
 import type { Language, LanguageLoader } from '../text/language.js';
-import { type Extraction, extract } from './compaction/candidates.js';
 import {
   type CompactionLevel,
   type CompactionState,
@@ -23,9 +22,10 @@ import {
   contextTokens,
   isRecent,
   resummarize,
-  statementsOf,
   totalTokens,
 } from './compaction/compact.js';
+import { type Offers, offersOf } from './compaction/offers.js';
+import { sourcesOf, statementsIn } from './compaction/summaries.js';
 import {
   accountOf,
   compactionState,
@@ -55,8 +55,8 @@ interface ContextParts {
 /** The contexts of conversations: summary, pins, exclusions and metadata, and the operations that change them. */
 export class ConversationContexts {
   readonly #tokens = new MessageTokens();
-  /** Cached per record. A changed message is a new record, so an extraction never goes stale. */
-  readonly #extractions = new WeakMap<MessageRecord, Extraction>();
+  /** Cached per record. A changed message is a new record, so its offers never go stale. */
+  readonly #offers = new WeakMap<MessageRecord, Offers>();
   readonly #slices = new Slices();
 
   constructor(private readonly parts: ContextParts) {
@@ -97,7 +97,7 @@ export class ConversationContexts {
     yield* this.#readMessages(this.#state(conversationId), language);
     const state = this.#state(conversationId);
     const messages = this.#compactable(state, language);
-    const statements = yield* statementsOf(messages, language.countingTokens);
+    const statements = statementsIn(yield* sourcesOf(messages));
     const lost = yield* lostFrom(contentsOf(messages, state.summary, statements));
     return { statements, lost, statuses: messages.map((one) => ({ tokens: one.tokens, status: statusOf(one) })) };
   }
@@ -125,7 +125,7 @@ export class ConversationContexts {
     const folded = this.parts.conversations.messages(conversationId).slice(0, draft.after.folded);
     const seen = folded.filter((_, i) => draft.messages[i]?.live && !draft.messages[i]?.pinned);
     const isKnown = draft.sourceHash === draft.state.summarySourceHash;
-    const items = isKnown ? undefined : await summarizer(seen, draft.after.budget);
+    const items = isKnown ? undefined : await summarizer(seen, draft.budget);
     const usable = (now: Draft): SummaryItem[] | undefined => {
       // The conversation may have changed while the model was writing. Its summary is then out of date.
       const isSame = now.sourceHash === draft.sourceHash && now.state.version === draft.state.version;
@@ -154,12 +154,13 @@ export class ConversationContexts {
     const state = this.#state(conversationId);
     const messages = yield* this.#readMessages(state, language);
     const previous = contextTokens(messages, state.summary);
-    const extracted = yield* compact(messages, level, compactionState(state), language.countingTokens);
+    const extracted = yield* compact(messages, level, compactionState(state));
     const sourceHash = this.parts.summarizer === undefined ? '' : sourceHashOf(messages, extracted.folded, level);
     // A model's summary of the same messages stays: a new one would differ only in wording.
     const stays = this.parts.summarizer !== undefined && sourceHash === state.summarySourceHash;
-    const after = stays ? compactionState(state) : extracted;
-    return { level, state, messages, previous, after, statements: extracted.statements, sourceHash };
+    const after = stays ? compactionState(state) : { folded: extracted.folded, items: extracted.items };
+    const { budget, statements } = extracted;
+    return { level, state, messages, previous, after, budget, statements, sourceHash };
   }
 
   #commit(
@@ -246,7 +247,7 @@ export class ConversationContexts {
     const others = messages.map((message) =>
       message.id === messageId ? { ...message, live: false, summarized: false } : message,
     );
-    return yield* resummarize(others, compactionState(state), language.countingTokens);
+    return yield* resummarize(others, compactionState(state));
   }
 
   /** Rewrites the summary, if something in it is from a message that was deleted. */
@@ -257,7 +258,7 @@ export class ConversationContexts {
     if (!state.summary.some(isDeleted)) return;
     const language = this.parts.language.load();
     const messages = runSync(this.#readMessages(state, language));
-    const after = runSync(resummarize(messages, compactionState(state), language.countingTokens));
+    const after = runSync(resummarize(messages, compactionState(state)));
     const previous = contextTokens(messages, state.summary);
     const tokens = { previous, total: totalTokens(messages), now: contextTokens(messages, after.items) };
     this.#save(state, after, { cause: 'cut', summarizer: 'extractive' }, tokens);
@@ -279,7 +280,6 @@ export class ConversationContexts {
       ...state,
       summary: after.items,
       folded: after.folded,
-      summaryBudget: after.budget,
       version: changed ? state.version + 1 : state.version,
       lastUpdated: changed ? new Date(this.parts.clock.now()).toISOString() : state.lastUpdated,
     };
@@ -307,11 +307,11 @@ export class ConversationContexts {
       tokens: this.#tokens.of(message, language),
       live: !message.excluded,
       pinned: pinned.has(message.id),
-      extraction: () => runSync(this.#readMessage(message, language)),
+      offers: () => runSync(this.#readMessage(message, language)),
     }));
   }
 
-  /** The messages, after the slow work on them (counting tokens and extracting candidates) is done in slices. */
+  /** The messages, after the slow work on them (counting tokens and finding what they offer) is done in slices. */
   *#readMessages(state: ConversationState, language: Language): Sliced<StoredMessage[]> {
     for (const message of this.parts.conversations.messages(state.id)) {
       yield* this.#tokens.counting(message, language);
@@ -321,13 +321,13 @@ export class ConversationContexts {
     return this.#compactable(state, language);
   }
 
-  *#readMessage(message: MessageRecord, language: Language): Sliced<Extraction> {
-    let extraction = this.#extractions.get(message);
-    if (extraction === undefined) {
-      extraction = yield* extract(message, { split: language.sentences, countTokens: language.countTokens });
-      this.#extractions.set(message, extraction);
+  *#readMessage(message: MessageRecord, language: Language): Sliced<Offers> {
+    let offers = this.#offers.get(message);
+    if (offers === undefined) {
+      offers = yield* offersOf({ ...message, messageId: message.id }, language);
+      this.#offers.set(message, offers);
     }
-    return extraction;
+    return offers;
   }
 
   /** The state of the conversation, read after the tokens of its messages are counted. */

@@ -31,6 +31,8 @@ export interface Draft {
   /** Tokens of the context before the compaction. */
   previous: number;
   after: CompactionState;
+  /** The tokens that its summary may have. */
+  budget: number;
   /** The statements of its messages that no later message revokes. */
   statements: SummaryItem[];
   /** Identifies the folded messages and their exclusions and pins. The same hash gives the same summary. */
@@ -47,7 +49,7 @@ export function leftOut(messages: readonly StoredMessage[], folded: number): str
 
 /** The part of a conversation's state that compaction works on. */
 export function compactionState(state: ConversationState): CompactionState {
-  return { folded: state.folded, items: state.summary, budget: state.summaryBudget };
+  return { folded: state.folded, items: state.summary };
 }
 
 /** See {@link Draft.sourceHash}. */

@@ -5,7 +5,7 @@ import { hashText } from '../store/random.js';
 import type { Section, SummaryItem } from '../store/summary.js';
 import type { LanguageLoader } from '../text/language.js';
 import type { ModelSource } from '../upstream/model-source.js';
-import { itemWords, TOKENS_PER_ITEM } from './compaction/candidates.js';
+import { itemWords, TOKENS_PER_ITEM } from './compaction/offers.js';
 
 /** Writes the entries of a summary of these messages; undefined if the model's output is unusable. */
 export type Summarizer = (messages: readonly MessageRecord[], budget: number) => Promise<SummaryItem[] | undefined>;

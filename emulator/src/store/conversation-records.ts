@@ -75,8 +75,6 @@ export interface ConversationState {
   folded: number;
   /** Folded messages that the summary does not cover: excluded or pinned at the time, or excluded since. */
   leftOut: string[];
-  /** The tokens the last compaction allowed the summary. */
-  summaryBudget: number;
   lastCompactionAt: string | null;
   /** How often its newest messages were deleted. */
   cuts?: number | undefined;

@@ -12,7 +12,6 @@ export function newState(
     lastUpdated: head.createdAt,
     folded: 0,
     leftOut: [],
-    summaryBudget: 0,
     lastCompactionAt: null,
   };
 }

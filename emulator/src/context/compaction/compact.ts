@@ -1,7 +1,7 @@
 import type { Sliced } from '../../base/slices.js';
 import { type SummaryItem, summaryTokens } from '../../store/summary.js';
-import type { Extraction } from './candidates.js';
-import { Summaries } from './summaries.js';
+import type { Offers } from './offers.js';
+import { sourcesOf, statementsIn, summaryOf } from './summaries.js';
 
 /** How far a compaction goes. */
 export type CompactionLevel = (typeof COMPACTION_LEVELS)[number];
@@ -17,8 +17,8 @@ export interface CompactableMessage {
   pinned: boolean;
   /** The summary covers it. A live message that is neither summarized nor pinned is in the context in full. */
   summarized: boolean;
-  /** Its candidates for a summary. */
-  extraction: () => Extraction;
+  /** What it offers to a summary. */
+  offers: () => Offers;
 }
 
 /** The state after a compaction. */
@@ -26,111 +26,64 @@ export interface CompactionState {
   /** The number of messages, counted from the first, that are folded into the summary. */
   folded: number;
   items: SummaryItem[];
-  /** The tokens the summary was allowed. */
-  budget: number;
 }
 
 /**
  * A18: per level, mildest first, as fractions of the conversation's tokens: the target size, and the minimum shares of
  * the newest messages and of the summary.
  */
-const LEVELS = [
-  { name: 'light', target: 0.6, tail: 0.15, leastSummary: 0.1 },
-  { name: 'deep', target: 0.35, tail: 0.05, leastSummary: 0.06 },
-  { name: 'aggressive', target: 0.15, tail: 0.03, leastSummary: 0.03 },
-] as const;
-
-type Level = (typeof LEVELS)[number];
-
-type CountTokens = (text: string) => Sliced<number>;
+const LEVELS = {
+  light: { target: 0.6, tail: 0.15, leastSummary: 0.1 },
+  deep: { target: 0.35, tail: 0.05, leastSummary: 0.06 },
+  aggressive: { target: 0.15, tail: 0.03, leastSummary: 0.03 },
+} as const;
 
 /**
- * Folds older messages into a summary. The same messages, level and state give the same result. The context never
- * grows, and a stronger level never leaves more tokens than a milder one.
+ * Folds older messages into a summary, which may have `budget` tokens. The same messages, level and state give the same result. The context never
+ * grows, and a stronger level never leaves more tokens than a milder one: each starts from the result of the one before.
  */
 export function* compact(
   messages: readonly CompactableMessage[],
   level: CompactionLevel,
   before: CompactionState,
-  countTokens: CountTokens,
-): Sliced<CompactionState & { statements: SummaryItem[] }> {
-  const summaries = yield* summariesOf(messages, countTokens);
-  const strongest = LEVELS.findIndex(({ name }) => name === level);
-  let state = before;
+): Sliced<CompactionState & { budget: number; statements: SummaryItem[] }> {
+  const sources = yield* sourcesOf(messages);
+  const total = totalTokens(messages);
+  let after = { ...before, budget: summaryTokens(before.items) };
   let most = contextTokens(messages, before.items);
-  for (const mild of LEVELS.slice(0, strongest + 1)) {
-    state = yield* atLevel(mild, { messages, before, most, summaries });
-    most = state === before ? most : tokensBesidesSummary(messages, state.folded) + summaryTokens(state.items);
+  for (const mild of COMPACTION_LEVELS.slice(0, COMPACTION_LEVELS.indexOf(level) + 1)) {
+    yield;
+    const { target, leastSummary } = LEVELS[mild];
+    const folded = Math.max(before.folded, foldPoint(messages, mild));
+    const rest = tokensBesidesSummary(messages, folded);
+    const budget = Math.floor(Math.max(total * target - rest, total * leastSummary));
+    const isDone = folded === before.folded && isUpToDate(messages, folded);
+    if (isDone && contextTokens(messages, before.items) <= rest + budget) continue;
+    const isTaken = (message: number): boolean => message < folded && messages[message]?.pinned === false;
+    const items = yield* summaryOf(sources, isTaken, Math.min(budget, most - rest));
+    after = { folded, items, budget };
+    most = rest + summaryTokens(items);
   }
-  return { ...state, statements: summaries.statements };
+  return { ...after, statements: statementsIn(sources) };
 }
 
 /** Rewrites the summary after a message was excluded. It covers the same messages otherwise, and does not grow. */
-export function* resummarize(
-  messages: readonly CompactableMessage[],
-  state: CompactionState,
-  countTokens: CountTokens,
-): Sliced<CompactionState> {
-  const summaries = yield* summariesOf(messages, countTokens);
+export function* resummarize(messages: readonly CompactableMessage[], state: CompactionState): Sliced<CompactionState> {
   const isTaken = (message: number): boolean => messages[message]?.summarized === true;
-  return { ...state, items: yield* summaries.write(isTaken, Math.min(state.budget, summaryTokens(state.items))) };
+  return { ...state, items: yield* summaryOf(yield* sourcesOf(messages), isTaken, summaryTokens(state.items)) };
 }
 
-/** The statements of live messages, without those repeated or revoked later. */
-export function* statementsOf(
-  messages: readonly CompactableMessage[],
-  countTokens: CountTokens,
-): Sliced<SummaryItem[]> {
-  return (yield* summariesOf(messages, countTokens)).statements;
-}
-
-function summariesOf(messages: readonly CompactableMessage[], countTokens: CountTokens): Sliced<Summaries> {
-  const entries = messages.map(({ role, live, pinned, extraction }) =>
-    live ? { role, isPinned: pinned, extraction } : undefined,
-  );
-  return Summaries.of(entries, countTokens);
-}
-
-function* atLevel(
-  level: Level,
-  work: { messages: readonly CompactableMessage[]; before: CompactionState; most: number; summaries: Summaries },
-): Sliced<CompactionState> {
-  const { messages, before, most, summaries } = work;
+/** The number of messages to fold: all but the newest within their share. The last one stays unless it is large. */
+function foldPoint(messages: readonly CompactableMessage[], level: CompactionLevel): number {
+  const { target, tail, leastSummary } = LEVELS[level];
   const total = totalTokens(messages);
-  yield;
-  const folded = Math.max(before.folded, foldPoint(level, messages, summaries.supplies()));
-  const rest = tokensBesidesSummary(messages, folded);
-  const budget = Math.floor(Math.max(total * level.target - rest, total * level.leastSummary));
-  const isDone = folded === before.folded && isUpToDate(messages, folded);
-  if (isDone && contextTokens(messages, before.items) <= rest + budget) return before;
-  const items = yield* summaries.write((message) => message < folded, Math.min(budget, most - rest));
-  return { folded, budget, items };
-}
-
-/**
- * The number of messages to fold. The newest messages stay in full within their share of the target, and beyond it
- * while the summary of the others would not fill the rest. The very last one stays unless it is too large for the
- * level.
- */
-function foldPoint(
-  { target, tail, leastSummary }: Level,
-  messages: readonly CompactableMessage[],
-  supplies: readonly number[],
-): number {
-  const total = totalTokens(messages);
-  const room = total * target - pinnedTokens(messages);
-  const most = room - total * leastSummary;
-  let supply = supplies.reduce((sum, tokens) => sum + tokens, 0);
+  const most = Math.min(total * tail, total * (target - leastSummary) - pinnedTokens(messages));
   let kept = 0;
   for (let at = messages.length - 1; at >= 0; at -= 1) {
     const message = messages[at];
     const cost = message?.live && !message.pinned ? message.tokens : 0;
-    const isInTail = kept + cost <= total * tail || (kept === 0 && cost <= SMALL_MESSAGE);
-    const isNeeded = kept + supply < room;
-    const fits = kept + cost <= most || (kept === 0 && cost <= SMALL_MESSAGE);
-    if (cost > 0 && !(fits && (isInTail || isNeeded))) return at + 1;
+    if (cost > 0 && kept + cost > most && (kept > 0 || cost > SMALL_MESSAGE)) return at + 1;
     kept += cost;
-    supply -= supplies[at] ?? 0;
   }
   return 0;
 }

@@ -1,195 +1,152 @@
-import TinyQueue from 'tinyqueue';
 import type { Sliced } from '../../base/slices.js';
-import { type Section, type SummaryItem, summaryTokens } from '../../store/summary.js';
-import { Coverage } from '../../text/coverage.js';
-import type { Candidate, Extraction } from './candidates.js';
-import { EXCERPT, excerpt, itemWords, plainWords, TOKENS_PER_ITEM } from './candidates.js';
-import { isQuestion } from './classify.js';
+import type { SummaryItem } from '../../store/summary.js';
+import type { CompactableMessage } from './compact.js';
+import { plainWords } from './cues.js';
+import { type Candidate, EXCERPT, type Offers } from './offers.js';
 
-/** A message that a summary may draw on. */
-export interface SourceEntry {
-  role: string;
-  /** In the context in full, so the summary quotes nothing from it. */
-  isPinned: boolean;
-  extraction: () => Extraction;
+interface Source extends Candidate {
+  message: number;
+  /** The numbers of its terms, and of the pairs of terms that stand close together in it. */
+  concepts: readonly number[];
 }
 
-interface SourcedCandidate {
-  candidate: Candidate;
-  message: number;
-  /** Its index in the coverage. */
-  at: number;
+/** The possible entries of a conversation's summaries. What does not depend on their size is done once. */
+interface Sources {
+  all: readonly Source[];
+  /** For each concept, how often the conversation comes back to it. */
+  repeats: readonly number[];
+}
+
+/** The candidates of live messages, without answered questions. Of those with the same words, the newest stays. */
+export function* sourcesOf(messages: readonly CompactableMessage[]): Sliced<Sources> {
+  const all: Source[] = [];
+  const repeats: number[] = [];
+  const numbers = new Map<number, number>();
+  const numberOf = (concept: number): number => {
+    const number = numbers.get(concept) ?? numbers.size;
+    numbers.set(concept, number);
+    repeats[number] = (repeats[number] ?? -1) + 1;
+    return number;
+  };
+  const seen = new Set<string>();
+  // For each speaker, the nearest reply to the messages before it. The nearest of all comes last.
+  const replies = new Map<string, Offers['reply']>();
+  for (const [message, { live, role, offers }] of [...messages.entries()].reverse()) {
+    if (!live) continue;
+    const { candidates, reply } = offers();
+    const isAnswered = [...replies].findLast(([other]) => other !== role)?.[1] === 'answer';
+    for (const candidate of [...candidates].reverse()) {
+      yield;
+      const { section, text, term = '' } = candidate.item;
+      const key = `${section} ${plainWords(`${term} ${text}`) || text}`;
+      if (seen.has(key) || (section === 'openQuestions' && isAnswered)) continue;
+      seen.add(key);
+      const concepts = conceptsOf(candidate.terms, numbers.size < MOST_CONCEPTS ? PAIR_REACH : 0).map(numberOf);
+      all.push({ ...candidate, message, concepts });
+    }
+    if (reply === 'nothing') continue;
+    replies.delete(role);
+    replies.set(role, reply);
+  }
+  return { all: all.reverse(), repeats };
+}
+
+function conceptsOf(terms: readonly number[], reach: number): number[] {
+  const pairs = terms.flatMap((a, i) =>
+    terms.slice(i + 1, i + 1 + reach).map((b) => (Math.imul(Math.min(a, b), 31) + Math.max(a, b)) | 0),
+  );
+  return [...new Set([...terms, ...pairs])];
+}
+
+/** The statements of a conversation, those of pinned messages included. */
+export function statementsIn({ all }: Sources): SummaryItem[] {
+  return all.map(({ item }) => item).filter(({ section }) => !/importantReferences|openQuestions/.test(section));
 }
 
 /**
- * How many entries are valued again for one choice. The choice of almost every one takes fewer than 500. Without a limit, entries
- * that all say the same would take quadratic time.
+ * Writes a summary of at most `limit` tokens: what the conversation often comes back to, and what is not yet said. Each
+ * round takes what adds enough for its tokens, and the next one asks for less. It only uses sums, products and square
+ * roots, which give the same bits on every platform.
  */
-const MOST_TRIES = 5_000;
-
-/** Extractive summaries. All work that does not depend on the size of the summary is done once. */
-export class Summaries {
-  private constructor(
-    private readonly entries: readonly (SourceEntry | undefined)[],
-    private readonly candidates: readonly SourcedCandidate[],
-    private readonly coverage: Coverage,
-    private readonly countTokens: (text: string) => Sliced<number>,
-    /** All explicit statements, including those of pinned messages. */
-    readonly statements: SummaryItem[],
-  ) {}
-
-  /** Sifts the candidates of live messages. An entry is undefined where a message is excluded. */
-  static *of(
-    entries: readonly (SourceEntry | undefined)[],
-    countTokens: (text: string) => Sliced<number>,
-  ): Sliced<Summaries> {
-    const found: { candidate: Candidate; message: number }[] = [];
-    const seen = new Set<string>();
-    // For each speaker the nearest reply to the messages before it.
-    const replies = new Map<string, Extraction['reply']>();
-    // From the newest message, so that of equal statements the newest stays.
-    for (const [message, entry] of [...entries.entries()].reverse()) {
+export function* summaryOf(
+  { all, repeats }: Sources,
+  isTaken: (message: number) => boolean,
+  limit: number,
+): Sliced<SummaryItem[]> {
+  const worths = Float64Array.from(repeats, Math.sqrt);
+  const worth = ({ concepts, item }: Source): number => {
+    let sum = 0;
+    for (const concept of concepts) sum += worths[concept] ?? 0;
+    return sum / Math.sqrt(item.tokens);
+  };
+  const chosen = new Set<Source>();
+  let left = limit;
+  for (const { isMeant, share } of SHARES) {
+    let room = Math.min(left, limit * share);
+    const meant = all.filter((one) => isTaken(one.message) && isMeant(one.item) && !chosen.has(one));
+    let rest: { one: Source; most: number }[] = [];
+    for (const one of meant) {
+      rest.push({ one, most: worth(one) });
       yield;
-      if (entry === undefined) continue;
-      const reply = [...replies].findLast(([role]) => role !== entry.role)?.[1];
-      for (const candidate of [...entry.extraction().candidates].reverse()) {
-        const { section, text, term = '' } = candidate.item;
-        const key = `${section} ${plainWords(`${term} ${text}`) || text}`;
-        if (seen.has(key) || (section === 'openQuestions' && isQuestion(text) && reply === 'answer')) continue;
-        seen.add(key);
-        found.push({ candidate, message });
+    }
+    let least = rest.reduce((highest, { most }) => Math.max(highest, most), 0);
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      yield;
+      least = round === ROUNDS ? 0 : least * LESS_EACH_ROUND;
+      const later: typeof rest = [];
+      for (const entry of rest) {
+        const { one } = entry;
+        if (one.item.tokens > room) continue;
+        if (entry.most >= least) {
+          entry.most = worth(one); // it only falls
+          yield;
+        }
+        if (entry.most < least) {
+          later.push(entry);
+          continue;
+        }
+        chosen.add(one);
+        room -= one.item.tokens;
+        left -= one.item.tokens;
+        for (const concept of one.concepts) worths[concept] = (worths[concept] ?? 0) * SAID_AGAIN;
       }
-      const own = entry.extraction().reply;
-      if (own === 'nothing') continue;
-      replies.delete(entry.role);
-      replies.set(entry.role, own); // the nearest of all comes last
+      rest = later;
     }
-    found.reverse();
-    const coverage = yield* Coverage.of(found.map(({ candidate }) => candidate.terms));
-    const candidates = found
-      .map((source, at) => ({ ...source, at }))
-      .filter(({ message }) => entries[message]?.isPinned === false);
-    const statements = found
-      .map(({ candidate }) => candidate.item)
-      .filter(({ section }) => section !== 'importantReferences' && section !== 'openQuestions');
-    return new Summaries(entries, candidates, coverage, countTokens, statements);
   }
-
-  /** Tokens that each message could contribute to a summary. */
-  supplies(): number[] {
-    const supplies = this.entries.map(() => 0);
-    for (const { message, candidate } of this.candidates) {
-      supplies[message] = (supplies[message] ?? 0) + candidate.item.tokens;
-    }
-    return supplies;
-  }
-
-  /** Writes the summary of some messages, of at most `limit` tokens. */
-  *write(isTaken: (message: number) => boolean, limit: number): Sliced<SummaryItem[]> {
-    const available = this.candidates.filter(({ message }) => isTaken(message));
-    const chosen = new Set<SourcedCandidate>();
-    this.coverage.clear();
-    let left = limit;
-    for (const { isMeant, share } of SHARES) {
-      const entries = available.filter((entry) => !chosen.has(entry) && isMeant(entry.candidate.item));
-      left -= yield* this.#choose(entries, chosen, left, limit * share);
-    }
-    let items = yield* this.#items(chosen);
-    // Joined pieces may also cost less, which leaves room for more.
-    for (let before = 0; chosen.size > before; items = yield* this.#items(chosen)) {
-      before = chosen.size;
-      const free = limit - summaryTokens(items);
-      const others = available.filter((entry) => !chosen.has(entry));
-      yield* this.#choose(others, chosen, free, free);
-    }
-    // Joined pieces may cost a little more than they do alone.
-    for (const last of [...chosen].reverse()) {
-      if (summaryTokens(items) <= limit) break;
-      chosen.delete(last);
-      items = yield* this.#items(chosen);
-    }
-    return items;
-  }
-
-  /** Chooses the entries that add most for their tokens, and returns the tokens spent. */
-  *#choose(
-    entries: readonly SourcedCandidate[],
-    chosen: Set<SourcedCandidate>,
-    left: number,
-    share: number,
-  ): Sliced<number> {
-    const worth = ({ at, candidate: { item } }: SourcedCandidate): number =>
-      this.coverage.gain(at) / (Math.sqrt(item.tokens) * Math.sqrt(Math.sqrt(item.tokens)));
-    // Worth only falls, so an entry that is still the best after it is valued again is the best.
-    // If entries have the same worth, the one with the highest order is next.
-    const valued: { entry: SourcedCandidate; value: number; order: number }[] = [];
-    for (const [order, entry] of entries.entries()) {
-      valued.push({ entry, value: worth(entry), order });
-      yield;
-    }
-    const queue = new TinyQueue(valued, (a, b) => b.value - a.value || b.order - a.order);
-    let again = 0;
-    let tries = 0;
-    let spent = 0;
-    for (let top = queue.pop(); top !== undefined; top = queue.pop()) {
-      yield;
-      const { entry } = top;
-      const { tokens } = entry.candidate.item;
-      // The first item of a section may exceed its share, so that a small budget still covers several sections.
-      if (spent + tokens > left || (spent + tokens > share && spent > 0)) continue;
-      const value = worth(entry);
-      if (value < (queue.peek()?.value ?? 0) && tries < MOST_TRIES) {
-        tries += 1;
-        again -= 1;
-        queue.push(Object.assign(top, { value, order: again })); // after those of the same worth
-        continue;
-      }
-      tries = 0;
-      chosen.add(entry);
-      this.coverage.take(entry.at);
-      spent += tokens;
-    }
-    return spent;
-  }
-
-  /** Items in the order of the conversation. The pieces of one message form one item. */
-  *#items(chosen: ReadonlySet<SourcedCandidate>): Sliced<SummaryItem[]> {
-    const items: SummaryItem[] = [];
-    const kept = new Map<number, { item: SummaryItem; pieces: Set<number> }>();
-    for (const entry of this.candidates) {
-      const { candidate, message } = entry;
-      if (!chosen.has(entry)) continue;
-      if (candidate.piece === undefined) {
-        items.push(candidate.item);
-        continue;
-      }
-      const known = kept.get(message) ?? { item: { ...candidate.item }, pieces: new Set() };
-      if (!kept.has(message)) items.push(known.item);
-      kept.set(message, known);
-      known.pieces.add(candidate.piece);
-    }
-    for (const [message, { item, pieces }] of kept) {
-      item.text = excerpt(this.entries[message]?.extraction().pieces ?? [], pieces);
-      item.tokens = (yield* this.countTokens(itemWords(item))) + TOKENS_PER_ITEM;
-      yield;
-    }
-    return items;
-  }
+  return itemsOf(all.filter((one) => chosen.has(one)));
 }
 
-const isIn =
-  (...sections: readonly Section[]) =>
-  ({ section }: SummaryItem): boolean =>
-    sections.includes(section);
+/** The sentences of one message form one item, with `…` where others are left out between them. */
+function itemsOf(chosen: readonly Source[]): SummaryItem[] {
+  const items: SummaryItem[] = [];
+  let last: Source | undefined;
+  for (const one of chosen) {
+    const open = items.at(-1);
+    const { sentence, message, item } = one;
+    if (sentence === undefined) items.push(item);
+    else if (open !== undefined && last?.sentence !== undefined && last.message === message) {
+      open.text += sentence === last.sentence + 1 ? item.text : `${item.text.charAt(0)}…${item.text}`;
+      open.tokens += item.tokens;
+    } else items.push({ ...item, text: item.text.slice(1) });
+    last = one;
+  }
+  return items;
+}
 
-/** What is chosen first, and the share of the budget that it may take. Excerpts and values take what is left. */
+/** In terms: the largest distance within a pair. */
+const PAIR_REACH = 8;
+/** Beyond it, no further pairs are looked at: they would need too much memory. */
+const MOST_CONCEPTS = 500_000;
+const ROUNDS = 24;
+const LESS_EACH_ROUND = 0.85;
+/** The worth of a concept is multiplied by this each time it is said. */
+const SAID_AGAIN = 0.3;
+
+/** What is chosen first, and the share of the budget that it may take. */
 const SHARES: readonly { isMeant: (item: SummaryItem) => boolean; share: number }[] = [
-  { isMeant: isIn('decisions'), share: 1 },
-  { isMeant: isIn('requirements', 'goals'), share: 1 },
-  {
-    isMeant: ({ section, type }) => section === 'importantReferences' && type !== EXCERPT && type !== 'value',
-    share: 0.2,
-  },
-  { isMeant: isIn('definitions', 'openQuestions', 'currentPlan'), share: 0.1 },
-  { isMeant: isIn('importantReferences'), share: 1 },
+  { isMeant: ({ section }) => section === 'decisions', share: 1 },
+  { isMeant: ({ section }) => /requirements|goals/.test(section), share: 1 },
+  { isMeant: ({ type = EXCERPT }) => type !== EXCERPT, share: 0.2 },
+  { isMeant: ({ section }) => section !== 'importantReferences', share: 0.1 },
+  { isMeant: ({ section }) => section === 'importantReferences', share: 1 },
 ];

@@ -26,7 +26,6 @@ const conversation = z.object({
   version: count,
   folded: count,
   leftOut: z.array(id),
-  summaryBudget: tokens,
   lastUpdated: time,
   lastCompactionAt: z.nullable(time),
   stylePreferences: z.record(z.string(), z.unknown()),
