@@ -12,7 +12,7 @@ const ISOLATED = [
   'test/conversation/memory.test.ts',
   'test/unit/pauses.test.ts',
   'test/wire/{late-key,races,replaced-promise,sent}.test.ts',
-  'emulator/test/{fake-timers,fake-timers-fixture,in-sqlite,peers}.test.ts',
+  'emulator/test/{fake-timers,fake-timers-fixture,in-file,peers}.test.ts',
 ];
 
 /** What decides no change. `npm run verify` repeats a whole step. */

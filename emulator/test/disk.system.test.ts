@@ -50,11 +50,13 @@ describe.skipIf(process.platform === 'win32')('a data directory', () => {
     expect((await call('PUT', '/_emulator/state', larger)).status).toBe(507);
     expect((await call('GET', '/api/context?conversationId=conv_sample')).status).toBe(200);
     const stored = (text: string) => ({ ...JSON.parse(text), clock: undefined });
-    expect(stored((await call('GET', '/_emulator/state')).text)).toEqual(stored(state));
+    const last = (await call('GET', '/_emulator/state')).text;
+    // Ids of what was refused are not used again, and their sequences may still have fitted.
+    expect({ ...stored(last), sequences: [] }).toEqual({ ...stored(state), sequences: [] });
     expect(await interrupt()).toBe(0);
 
     const again = createEmulator({ data });
-    expect(stored(JSON.stringify(again.state()))).toEqual(stored(state));
+    expect(stored(JSON.stringify(again.state()))).toEqual(stored(last));
     expect(again.memory.all().map(({ item }) => item.id)).toEqual(written);
     await again.close();
   });
@@ -81,7 +83,7 @@ describe.skipIf(process.platform === 'win32')('a data directory', () => {
     const data = dataDirectory();
     const emulator = testEmulator({ data });
     const { gateway, context } = callsTo(emulator);
-    const size = () => ['', '-wal'].map((end) => statSync(join(data, `emulator.db${end}`)).size);
+    const size = () => statSync(join(data, 'emulator.jsonl')).size;
     const before = size();
 
     for (let i = 0; i < 50; i += 1) {
@@ -139,7 +141,7 @@ describe('an unusable data directory', () => {
       const { code, said } = await started(directory, uid === undefined ? {} : { uid });
 
       expect(code).toBe(2);
-      expect(said.err).toMatch(/^context-gateway-emulator: cannot write to .*emulator\.db \(\w+\); check .*\n$/);
+      expect(said.err).toMatch(/^context-gateway-emulator: cannot write to .*emulator\.jsonl \(\w+\); check .*\n$/);
     }
   });
 
@@ -148,7 +150,7 @@ describe('an unusable data directory', () => {
     const emulator = createEmulator({ data });
     for (let i = 0; i < 20; i += 1) emulator.memory.create(fact(`here are letters ${i}`));
     await emulator.close();
-    const file = join(data, 'emulator.db');
+    const file = join(data, 'emulator.jsonl');
     const good = readFileSync(file);
     const everywhere = (bytes: Buffer, text: string, byte: number): void => {
       for (let at = good.indexOf(text); at !== -1; at = good.indexOf(text, at + 1)) bytes.fill(byte, at, at + 4);
@@ -157,15 +159,15 @@ describe('an unusable data directory', () => {
       (bytes) => everywhere(bytes, 'here are letters 5', 0xff), // not UTF-8
       (bytes) => everywhere(bytes, 'here are letters 5', 0x22), // not JSON
       (bytes) => everywhere(bytes, 'memory', 0xff),
-      (bytes) => bytes.fill(0xff, 4096, 4196),
+      (bytes) => bytes.fill(0xff, 1000, 1100),
     ];
 
     for (const damage of damages) {
       const directory = dataDirectory();
       const bytes = Buffer.from(good);
       damage(bytes);
-      writeFileSync(join(directory, 'emulator.db'), bytes);
-      expect(() => createEmulator({ data: directory })).toThrow(/^.*emulator\.db is damaged; .*$/);
+      writeFileSync(join(directory, 'emulator.jsonl'), bytes);
+      expect(() => createEmulator({ data: directory })).toThrow(/^.*emulator\.jsonl is damaged; .*$/);
     }
   });
 });

@@ -16,11 +16,11 @@ export interface Answer {
 
 /** An emulator with a stopped clock and the same ids in every run. */
 export function testEmulator(options: EmulatorOptions = {}): Emulator {
-  const stored = process.env[STORAGE_OF_TESTS] === 'sqlite' ? { data: dataDirectory() } : {};
+  const stored = process.env[STORAGE_OF_TESTS] === 'file' ? { data: dataDirectory() } : {};
   return createEmulator({ seed: 'test', now: '2026-01-15T10:00:00.000Z', ...stored, ...options });
 }
 
-/** If this environment variable is `sqlite`, every `testEmulator` stores its data in a directory. */
+/** If this environment variable is `file`, every `testEmulator` stores its data in a directory. */
 export const STORAGE_OF_TESTS = 'EMULATOR_TEST_STORAGE';
 
 /** A new directory, which is removed when the process exits. */

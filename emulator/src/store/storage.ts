@@ -67,6 +67,11 @@ export class MemoryStorage implements Storage {
     }
   }
 
+  /** All records, in the order of their collections. */
+  *all(): Iterable<[collection: string, id: string, record: unknown]> {
+    for (const [name, records] of this.#collections) for (const [id, record] of records) yield [name, id, record];
+  }
+
   clear(): void {
     const before = this.#collections;
     this.#undo?.push(() => {

@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.js';
 import { Account, type AccountSettings } from './account.js';
 import { ApiKeys } from './api-keys.js';
 import { Conversations } from './conversations.js';
+import { FileStorage } from './file-storage.js';
 import { Files } from './files.js';
 import { IdempotencyMemory } from './idempotency.js';
 import { Integrations } from './integrations.js';
@@ -10,7 +11,6 @@ import { Models } from './models.js';
 import { Presets } from './presets.js';
 import { IdSource } from './random.js';
 import { Sessions } from './sessions.js';
-import { SqliteStorage } from './sqlite.js';
 import { type Collection, MemoryStorage, type Storage } from './storage.js';
 import { Usage } from './usage.js';
 import { Workspaces } from './workspaces.js';
@@ -28,7 +28,7 @@ export type Stores = ReturnType<typeof createStores>;
 /** Opens the storage of the options: your own, a directory, or memory. */
 export function openStorage({ storage, data }: { storage?: Storage | undefined; data?: string | undefined }): Storage {
   if (storage !== undefined) return storage;
-  return data === undefined ? new MemoryStorage() : SqliteStorage.open(data);
+  return data === undefined ? new MemoryStorage() : FileStorage.open(data);
 }
 
 /** Creates all stores on one storage. Add a new store here. */
