@@ -3,7 +3,8 @@
  * its pages.
  */
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { posix } from 'node:path';
 
 /** `files` may be in the package, `required` must be. The largest sizes in bytes: a large file is added deliberately. */
@@ -26,17 +27,19 @@ const PACKAGES = [
     files: [
       /^(package\.json|README\.md|LICENSE|assumptions\.json)$/,
       /^dist\/[\w-]+\.(c?js|d\.c?ts)$/,
+      /^dist\/licenses\.txt$/,
       /^dist\/inspector\/(index\.html|app\.css|app\.js)$/,
       /^docs\/[\w-]+\.(md|png)$/,
     ],
     required: [
       ...['package.json', 'README.md', 'LICENSE', 'assumptions.json', 'dist/cli.js', 'dist/inspector/app.js'],
+      ...['dist/licenses.txt', 'dist/tokenizer.cjs'],
       ...['index', 'jest', 'node-test'].flatMap((name) =>
         ['js', 'cjs', 'd.ts', 'd.cts'].map((kind) => `dist/${name}.${kind}`),
       ),
       ...['dist/vitest.js', 'dist/vitest.d.ts'],
     ],
-    largest: { unpackedSize: 2_960_000, size: 1_270 * 1024, entryCount: 60 },
+    largest: { unpackedSize: 6_650_000, size: 2_520 * 1024, entryCount: 60 },
   },
 ];
 /** The documented prefixes alone (`svc_sk_`, `svc_sk_local_…`) do not count as keys. */
@@ -52,10 +55,15 @@ const FORBIDDEN = {
 /** The target of a Markdown link or image. */
 const LINK = /\]\(([^)\s#]+)[^)]*\)/g;
 
+/** In bytes on the disk: what both packages and what they depend on take together. */
+const LARGEST_INSTALL = 22_000_000;
+const BLOCK = 4096;
+
 /** Bundled into Node's build. Their fixes reach users with our next version; see SECURITY.md. */
-const INSIDE = ['zod', 'eventsource-parser'];
+const INSIDE = ['zod', 'eventsource-parser', 'hono', '@hono/node-server', 'gpt-tokenizer'];
 
 let failures = 0;
+let installed = 0;
 for (const { folder, files, required, largest } of PACKAGES) {
   const pack = JSON.parse(
     execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { encoding: 'utf8', cwd: folder }),
@@ -71,13 +79,45 @@ for (const { folder, files, required, largest } of PACKAGES) {
   ];
   for (const problem of problems) console.error(`${pack.name}: ${problem}`);
   failures += problems.length;
+  installed += onDisk(pack.files.map(({ size }) => size));
   console.log(
     `${pack.name}: ${pack.entryCount} files, ${kilobytes(pack.size)} packed, ${kilobytes(pack.unpackedSize)} unpacked`,
   );
 }
 const { packages: locked } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
+const needed = neededBy(PACKAGES.map(({ folder }) => (folder === '.' ? '' : folder)));
+for (const folder of needed) installed += onDisk(filesIn(folder).map((file) => statSync(file).size));
+console.log(
+  `installed: ${kilobytes(installed)}, with ${needed.map((folder) => folder.slice('node_modules/'.length)).join(', ')}`,
+);
+if (installed > LARGEST_INSTALL) {
+  console.error(`Both packages install ${installed} bytes, more than ${LARGEST_INSTALL}`);
+  failures += 1;
+}
 console.log(`inside: ${INSIDE.map((name) => `${name} ${locked[`node_modules/${name}`].version}`).join(', ')}`);
 process.exitCode = failures === 0 ? 0 : 1;
+
+/** The folders of packages that npm installs beside these. Packages of ours, and optional peers, are not among them. */
+function neededBy(packages, found = new Set()) {
+  for (const name of packages.flatMap((folder) => Object.keys(locked[folder].dependencies ?? {}))) {
+    const folder = `node_modules/${name}`;
+    if (locked[folder].link || found.has(folder)) continue;
+    found.add(folder);
+    neededBy([folder], found);
+  }
+  return [...found];
+}
+
+function filesIn(folder) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => posix.join(entry.parentPath, entry.name));
+}
+
+/** A file takes whole blocks. */
+function onDisk(sizes) {
+  return sizes.reduce((sum, size) => sum + Math.ceil(size / BLOCK) * BLOCK, 0);
+}
 
 function problemsOf(folder, file, packed) {
   const text = readFileSync(posix.join(folder, file), 'utf8');

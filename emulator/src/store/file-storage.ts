@@ -194,8 +194,9 @@ export class FileStorage implements Storage {
 /** The name of the file in the data directory. */
 const DATA_FILE = 'emulator.jsonl';
 const FORMAT = 1;
-/** The first line. */
-const HEADER = JSON.stringify({ file: 'context-gateway-emulator', format: FORMAT });
+/** The beginning of the first line. */
+const KIND = '{"file":"context-gateway-emulator","format":';
+const HEADER = `${KIND}${FORMAT}}`;
 const FOREIGN = 'not a data file of the emulator';
 const CLOSED = -1;
 /** In bytes: a smaller file is never written anew. */
@@ -203,7 +204,7 @@ const SMALL = 4_000_000;
 const CHUNK = 1_000_000;
 
 function checkHeader(line: string): void {
-  const format = line.startsWith(HEADER.slice(0, -2)) ? Number(/\d+(?=\}$)/.exec(line)?.[0]) : 0;
+  const format = line.startsWith(KIND) ? Number(line.slice(KIND.length, -1)) : 0;
   if (format > FORMAT) throw new RangeError(`written by a newer version (format ${format})`);
   if (format !== FORMAT) throw new RangeError(FOREIGN);
 }

@@ -28,6 +28,9 @@ export interface TokenPieces {
   cut: boolean;
 }
 
+/** Where the built package has its copy of the one encoding that is used. The whole tokenizer has 30 MB. */
+declare const TOKENIZER: string | undefined;
+
 /** Tokens added to each message for its role and delimiters. */
 export const TOKENS_PER_MESSAGE = 4;
 
@@ -44,7 +47,8 @@ export class LanguageLoader {
 function loadLanguage(): Language {
   // On demand, because it takes longer than all the rest; at once, because fake timers do not wait for a file.
   const require = createRequire(import.meta.url);
-  const encoding = require('gpt-tokenizer/encoding/o200k_base') as typeof import('gpt-tokenizer/encoding/o200k_base');
+  const file = typeof TOKENIZER === 'string' ? TOKENIZER : 'gpt-tokenizer/encoding/o200k_base';
+  const encoding = require(file) as typeof import('gpt-tokenizer/encoding/o200k_base');
   const asText = { disallowedSpecial: new Set<string>() };
   // The tokenizer caches 100,000 words. Once that cache is full, each new word takes a hundred times as long.
   let sinceCleared = 0;

@@ -1,6 +1,5 @@
 import type { Sliced } from '../../base/slices.js';
 import type { SummaryItem } from '../../store/summary.js';
-import type { CompactableMessage } from './compact.js';
 import { plainWords } from './cues.js';
 import { type Candidate, EXCERPT, type Offers } from './offers.js';
 
@@ -18,7 +17,9 @@ interface Sources {
 }
 
 /** The candidates of live messages, without answered questions. Of those with the same words, the newest stays. */
-export function* sourcesOf(messages: readonly CompactableMessage[]): Sliced<Sources> {
+export function* sourcesOf(
+  messages: readonly { live: boolean; role: string; offers: () => Offers }[],
+): Sliced<Sources> {
   const all: Source[] = [];
   const repeats: number[] = [];
   const numbers = new Map<number, number>();
