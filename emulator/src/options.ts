@@ -62,10 +62,10 @@ export interface ServiceOptions {
    */
   publishableEndpoints?: readonly string[] | undefined;
   /**
-   * The header of the session token (A8). With an empty scheme, it contains only the token.
-   * @default Authorization, Bearer
+   * The header of the session token (A8), as in the options of `ContextClient`: without a scheme, it is the token alone.
+   * @default { name: 'Authorization', scheme: 'Bearer' }
    */
-  sessionHeader?: { name?: string | undefined; scheme?: string | undefined } | undefined;
+  sessionHeader?: { name: string; scheme?: string | undefined } | undefined;
   /** The unit of `X-RateLimit-Reset` (A13). @default 'epoch-seconds' */
   rateLimitReset?: RateLimitReset | undefined;
   /**
@@ -113,6 +113,7 @@ const headerName = text.check(
   z.regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'expected the name of a header'),
   z.toLowerCase(),
 );
+const scheme = text.check(z.regex(/^[\w-]+$/, "expected one word, such as 'Bearer', or none for the token alone"));
 const upstream = z
   .custom<UpstreamOptions>((given) => isObject(given) && 'url' in given, 'expected a url in an object')
   .check(
@@ -226,10 +227,10 @@ export const SERVICE_OPTIONS = z.object({
     'GET /v1/integrations',
     'POST /v1/chat/completions',
   ]),
-  sessionHeader: z.prefault(
-    fields({ name: z._default(headerName, 'authorization'), scheme: z._default(text, 'Bearer') }),
-    {},
-  ),
+  sessionHeader: z.prefault(fields({ name: headerName, scheme: z._default(scheme, '') }), {
+    name: 'authorization',
+    scheme: 'Bearer',
+  }),
   rateLimitReset: z._default(z.enum(RATE_LIMIT_RESETS), 'epoch-seconds'),
   listForm: z._default(z.enum(LIST_FORMS), 'data'),
   presetsLimit: z.prefault(fields({ default: z._default(positive, 50), max: z._default(positive, 100) }), {}),

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ContextClient } from 'context-gateway';
 import { describe, expect, test } from 'vitest';
 import assumptions from '../assumptions.json' with { type: 'json' };
 import { assumed, createEmulator, seedFrom } from '../src/index.js';
@@ -31,6 +32,18 @@ describe('an assumption', () => {
 
     expect((await ask({ [header]: value(emulator.sessionToken) })).status).toBe(200);
     expect((await ask({ 'x-other': emulator.sessionToken })).status).toBe(401);
+  });
+
+  test.each([
+    { name: 'X-Session' },
+    { name: 'X-Session', scheme: 'Token' },
+    { name: 'Authorization' },
+    { name: 'authorization', scheme: 'Session' },
+  ])('sessionHeader %j means the same to the client and to the emulator', async (sessionHeader) => {
+    const { fetch, sessionToken } = testEmulator({ sessionHeader });
+    await using client = new ContextClient({ baseURL: 'http://localhost', sessionToken, sessionHeader, fetch });
+
+    expect(await client.memory.list()).toEqual([]);
   });
 
   test('publishable, rate-limit-reset and list-form work together', async () => {
@@ -96,7 +109,24 @@ describe('a seed file', () => {
     const { context, gateway } = callsTo(emulator);
     expect((await context('GET', '/api/memory')).body.memories[0].content).toBe('Oslo');
     const run = { input: 'ping', model: 'atlas-small' };
-    expect((await gateway('POST', '/v1/presets/mine/execute', run)).body.output).toBe('first');
+    expect((await gateway('POST', '/v1/presets/mine/execute', run)).body.output).toBe('second');
+  });
+
+  test('tries the last of its replies first, as if they were added in code', async () => {
+    const replies = [
+      { match: 'ping', reply: 'general' },
+      { match: 'ping twice', reply: 'special' },
+    ];
+    const inCode = testEmulator();
+    for (const { match, reply } of replies) inCode.chat.on(match, reply);
+    const fromFile = testEmulator({ setup: seedFrom(seedFile({ replies })) });
+
+    for (const emulator of [inCode, fromFile])
+      for (const [question, reply] of [
+        ['ping twice', 'special'],
+        ['ping', 'general'],
+      ] as const)
+        expect((await callsTo(emulator).ask(question)).body.choices[0].message.content).toBe(reply);
   });
 
   test('sets its replies at every start, also when the data already exists', async () => {

@@ -253,6 +253,23 @@ test.each([
   );
 });
 
+test.each(['x-caller', 'x-session'])(
+  'no output has the foreign token that comes in the header %s of sessions',
+  async (name) => {
+    const emulator = world({ sessionHeader: { name } });
+    for (const token of [FOREIGN, emulator.sessionToken]) {
+      const init = { method: 'POST', body: JSON.stringify({ type: 'fact', key: 'k', content: `It is ${token}.` }) };
+      await emulator.fetch(`${BASE}/api/memory?type=${token}`, { ...init, headers: { [name]: token } });
+    }
+
+    const { caseWithState: _, maskedCase: __, ...ofRequests } = (await outputsOf(emulator)).all;
+
+    expect(leaks(ofRequests, /QUOKKA/)).toEqual([]);
+    expect(emulator.requests.map(({ headers }) => headers[name])).toEqual(['***', 'session_local_***']);
+    expect(emulator.requests.map(({ caller }) => caller)).toEqual([undefined, emulator.userId]);
+  },
+);
+
 test('a listener that joins in the middle of a word sees each event once', async () => {
   const emulator = testEmulator({ pace: { chunkBy: 'char' } });
   emulator.chat.on('key', `It is ${KEY} now.`);

@@ -138,7 +138,7 @@ async function firstEvents(response: Response): Promise<string> {
 describe('the OpenAPI description', () => {
   test.each<{ options: ServiceOptions }>([
     { options: {} },
-    { options: { listForm: 'named', sessionHeader: { name: 'X-Session', scheme: '' } } },
+    { options: { listForm: 'named', sessionHeader: { name: 'X-Session' } } },
   ])('is valid OpenAPI 3.1, with $options', async ({ options }) => {
     const description = await descriptionOf(testEmulator(options));
 
@@ -227,7 +227,7 @@ describe('the OpenAPI description', () => {
   });
 
   test('names the credentials of each area, and the control token if there is one', async () => {
-    const open = await descriptionOf(testEmulator({ sessionHeader: { name: 'X-Session', scheme: '' } }));
+    const open = await descriptionOf(testEmulator({ sessionHeader: { name: 'X-Session' } }));
     const guarded = testEmulator({ controlToken: 'a-long-token' });
     const description = await descriptionOf(guarded, { authorization: 'Bearer a-long-token' });
 

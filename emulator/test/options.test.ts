@@ -13,6 +13,7 @@ test.each<{ options: unknown; says: string }>([
   { options: { limits: { gateway: -1 } }, says: 'limits.gateway: expected a number of at least 0, got -1' },
   { options: { limits: { tokens: { requests: 1, windowMs: 0 } } }, says: 'limits.tokens.windowMs: expected a number ' },
   { options: { sessionHeader: { name: 'X Session' } }, says: 'sessionHeader.name: expected the name of' },
+  { options: { sessionHeader: { name: 'x', scheme: '' } }, says: 'sessionHeader.scheme: expected one word' },
   { options: { cors: { origins: ['a.com'] } }, says: 'expected * or origins such as https://app.example.com, got ["a' },
   { options: { rateLimitReset: 'seconds' }, says: 'rateLimitReset: expected one of epoch-seconds, ' },
   { options: { listForm: 'array' }, says: 'listForm: expected one of data, bare, named, items' },
@@ -63,7 +64,7 @@ test('may be given in part, as an unlimited number, and as a rate for another wi
   const { pace, limits, sessionHeader, cors } = resolveSettings({
     pace: { ttft: 5, tokensPerSecond: Infinity },
     limits: { gateway: 7, compact: { requests: Infinity, windowMs: 1000 } },
-    sessionHeader: { name: 'X-Session', scheme: '' },
+    sessionHeader: { name: 'X-Session' },
     cors: false,
   });
 

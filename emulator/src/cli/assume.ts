@@ -27,7 +27,7 @@ const SWITCHES: Readonly<Record<string, (value: string) => { [Name in keyof Serv
   // A8: Authorization defaults to the scheme Bearer, any other header to the bare token.
   'session-header': (value) => {
     const [name = '', scheme] = value.split(':');
-    const standard = name.toLowerCase() === 'authorization' ? 'Bearer' : '';
+    const standard = name.toLowerCase() === 'authorization' ? 'Bearer' : undefined;
     return { sessionHeader: { name, scheme: scheme ?? standard } };
   },
   // A9

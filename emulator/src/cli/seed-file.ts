@@ -19,8 +19,7 @@ import type { Emulator, EmulatorSetup } from '../emulator.js';
 export function seedFrom(file: string): EmulatorSetup {
   const seed = readSeed(file);
   const addReplies = (emulator: Emulator): void => {
-    // The reply added last is tried first, but in a file the first one should be.
-    for (const { match, reply } of [...seed.replies].reverse().map(replyFrom)) emulator.chat.on(match, reply);
+    for (const { match, reply } of seed.replies.map(replyFrom)) emulator.chat.on(match, reply);
   };
   const addAll = (emulator: Emulator): void => {
     for (const workspace of seed.workspaces) emulator.workspaces.create(workspace);

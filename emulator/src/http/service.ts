@@ -101,6 +101,7 @@ export class Service {
       method: request.method,
       path: url.slice(url.indexOf('/', url.indexOf('://') + 3)),
       headers: incoming?.rawHeaders ?? [...request.headers].flat(),
+      sessionHeader: settings.sessionHeader.name,
       isBodyCut: false,
       receivedAt: settings.clock.now(),
       outcome: 'pending',

@@ -5,10 +5,13 @@ import type { LogEntry } from './log-entry.js';
 /**
  * The secrets in the headers of a request that `redact` does not know by their form, such as the token of another service.
  */
-export function credentialsOf({ headers }: Pick<LogEntry, 'headers'>): Secrets | undefined {
+export function credentialsOf({
+  headers,
+  sessionHeader,
+}: Pick<LogEntry, 'headers' | 'sessionHeader'>): Secrets | undefined {
   const found = new Set<string>();
   for (let i = 0; i + 1 < headers.length; i += 2) {
-    if (!CREDENTIAL.test(headers[i] ?? '')) continue;
+    if (!CREDENTIAL.test(headers[i] ?? '') && headers[i]?.toLowerCase() !== sessionHeader) continue;
     const value = headers[i + 1] ?? '';
     const isCookie = /cookie$/i.test(headers[i] ?? '');
     const secrets = isCookie
@@ -25,7 +28,8 @@ export function isCutToPrefix(safe: string): boolean {
 }
 
 /** Whether a header may have a key or a token, so that its value is hidden. */
-export function isSecretHeader(name: string): boolean {
+export function isSecretHeader(name: string, sessionHeader?: string | undefined): boolean {
+  if (name.toLowerCase() === sessionHeader) return true;
   return /auth|cookie|token|session|api-?key|secret|password|(?:access|subscription|functions)-key|signature/i.test(
     name,
   );

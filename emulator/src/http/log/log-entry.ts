@@ -44,6 +44,8 @@ export interface LogEntry {
    * memory.
    */
   headers: readonly string[];
+  /** The header of session tokens, in lower case, which may have any name. */
+  sessionHeader?: string | undefined;
   /** At most `LOGGED_BYTES`, in a buffer of its own. */
   body?: Uint8Array | undefined;
   isBodyCut: boolean;

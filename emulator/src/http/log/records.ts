@@ -83,15 +83,15 @@ function stoppedBy({ outcome, fault, events, code }: LogEntry): RequestSummary['
 
 /** The headers of a request by name in lower case, without credentials. */
 export function headersOf(entry: LogEntry): Record<string, string> {
-  return redacted(byName(entry.headers), credentialsOf(entry));
+  return redacted(byName(entry.headers, entry.sessionHeader), credentialsOf(entry));
 }
 
-function byName(lines: readonly string[]): Record<string, string> {
+function byName(lines: readonly string[], sessionHeader?: string | undefined): Record<string, string> {
   const headers = new Map<string, string>();
   for (let i = 0; i + 1 < lines.length; i += 2) {
     const name = lines[i]?.toLowerCase() ?? '';
     const value = lines[i + 1] ?? '';
-    const safe = isSecretHeader(name) ? hidden(name, value) : redact(value);
+    const safe = isSecretHeader(name, sessionHeader) ? hidden(name, value) : redact(value);
     const before = headers.get(name);
     headers.set(name, before === undefined ? safe : `${before}, ${safe}`);
   }

@@ -35,7 +35,7 @@ export class RequestLog {
     if (this.entry(record.requestId) !== undefined) return;
     const { response, body, receivedAt, duration } = record;
     const headers = Object.entries(record.headers).map(([name, value]) => {
-      return [name, isSecretHeader(name) && value.includes('***') ? credential : value];
+      return [name, value === '***' || (isSecretHeader(name) && value.includes('***')) ? credential : value];
     });
     const start = Date.parse(receivedAt);
     const entry: LogEntry = {
@@ -176,9 +176,9 @@ export class RequestLog {
     return entry.owner.name;
   }
 
-  #findCaller({ headers }: LogEntry): string | undefined {
+  #findCaller({ headers, sessionHeader }: LogEntry): string | undefined {
     for (let i = 0; i + 1 < headers.length; i += 2) {
-      if (!isSecretHeader(headers[i] ?? '')) continue;
+      if (!isSecretHeader(headers[i] ?? '', sessionHeader)) continue;
       const value = headers[i + 1] ?? '';
       const caller = this.callerOf(value.slice(value.indexOf(' ') + 1));
       if (caller !== undefined) return caller;
