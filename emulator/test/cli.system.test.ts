@@ -134,6 +134,19 @@ describe('the command', () => {
     expect(await interrupt()).toBe(0);
   });
 
+  test.skipIf(process.platform === 'win32')('ends in good order with the shell in which npm started it', async () => {
+    const file = join(dataDirectory(), 'state.json');
+    // The shell does not pass the signal on, and the pipes are open until both have ended.
+    const within = ['sh', '-c', 'npm_command=exec "$@"; :', 'sh'];
+    const { child, ended, until } = launch(['--port', '0', '--export-on-exit', file], { within });
+    await until('Ctrl+C');
+
+    child.kill('SIGTERM');
+
+    expect(await ended).toBe('SIGTERM');
+    expect(JSON.parse(fs.readFileSync(file, 'utf8')).conversations).toHaveLength(1);
+  });
+
   test('listens for signals before it prints anything', async () => {
     const order: string[] = [];
     const context: Partial<CommandContext> = {
