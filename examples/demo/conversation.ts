@@ -139,4 +139,5 @@ export const LOSSES: readonly (readonly [string, string])[] = [
   ['may only sell from its quota', 'What may a terminal sell offline?'],
   ['held for twenty minutes', 'How long is a reservation held?'],
   ['the number of spaces of one departure', 'What does quota mean?'],
+  ['No data has to move', 'Does any data have to move to the new system?'],
 ];

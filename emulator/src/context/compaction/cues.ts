@@ -7,7 +7,6 @@ type Statement = Pick<SummaryItem, 'section' | 'text' | 'term' | 'reason'>;
 /** The words of each section, read from the top: the first that a sentence contains decides. `^` is its beginning. */
 export const CUES = {
   openQuestions: ['unclear', 'to be decided'],
-  definitions: ['means', 'stands for', 'we mean', 'is a'],
   decisions: [
     ...['decision', 'decided', 'agreed', 'settled', 'approved', 'chose', 'picked', "let's use", "let's go with"],
     ...['we will use', 'we no longer', 'we are moving', 'we are dropping', 'instead of'],
@@ -18,6 +17,7 @@ export const CUES = {
   ],
   goals: ['goal', 'aim', 'we want'],
   currentPlan: ['^ next', '^ i will'],
+  definitions: ['means', 'stands for', 'we mean', 'is a'],
 } as const satisfies Partial<Record<Section, readonly string[]>>;
 
 /** What the sentence states. What is stated in other words is missed: a section is rather empty than wrong. */
