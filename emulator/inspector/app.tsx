@@ -1,25 +1,18 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { AccountView } from './account/view.js';
 import { AnswersView } from './catalog/answers.js';
-import { FilesView } from './catalog/files.js';
-import { PeopleView } from './catalog/people.js';
-import { PresetsView } from './catalog/presets.js';
 import { ConversationView } from './conversation/view.js';
 import { ConversationsView } from './conversations/list.js';
 import { NewConversationView } from './conversations/new.js';
 import { FaultBanner } from './faults/banner.js';
 import { FaultsView } from './faults/view.js';
-import { MemoryView } from './memory/view.js';
-import { Title } from './parts/card.js';
 import { Icon, type IconName } from './parts/icon.js';
 import { PlaygroundView } from './playground/view.js';
 import { RequestsView } from './requests/view.js';
 import { connection } from './service/live.js';
 import { linkTo, route } from './service/router.js';
-import { SystemView } from './system/view.js';
-import { UsageView } from './usage/view.js';
+import { ServiceView } from './tables/view.js';
 
 interface View {
   name: string;
@@ -28,36 +21,20 @@ interface View {
 }
 
 /** The views in the menu. The digit keys open them in this order. */
-const MENU: readonly { heading: string; views: readonly (View & { icon: IconName })[] }[] = [
-  {
-    heading: 'Work',
-    views: [
-      { name: 'conversations', title: 'Conversations', icon: 'conversations', show: ConversationsView },
-      { name: 'playground', title: 'Playground', icon: 'playground', show: PlaygroundView },
-      { name: 'requests', title: 'Requests', icon: 'requests', show: RequestsView },
-    ],
-  },
-  {
-    heading: 'Service',
-    views: [
-      { name: 'answers', title: 'Answers', icon: 'answers', show: AnswersView },
-      { name: 'memory', title: 'Memory', icon: 'memory', show: MemoryView },
-      { name: 'usage', title: 'Usage and limits', icon: 'usage', show: UsageView },
-      { name: 'faults', title: 'Faults', icon: 'faults', show: FaultsView },
-      { name: 'presets', title: 'Presets and integrations', icon: 'presets', show: PresetsView },
-      { name: 'files', title: 'Files', icon: 'files', show: FilesView },
-      { name: 'people', title: 'Users and workspaces', icon: 'people', show: PeopleView },
-      { name: 'keys', title: 'Plan and keys', icon: 'keys', show: AccountView },
-      { name: 'system', title: 'Clock and state', icon: 'system', show: SystemView },
-    ],
-  },
+const MENU: readonly (View & { icon: IconName })[] = [
+  { name: 'conversations', title: 'Conversations', icon: 'conversations', show: ConversationsView },
+  { name: 'requests', title: 'Requests', icon: 'requests', show: RequestsView },
+  { name: 'playground', title: 'Playground', icon: 'playground', show: PlaygroundView },
+  { name: 'faults', title: 'Faults', icon: 'faults', show: FaultsView },
+  { name: 'service', title: 'Service', icon: 'service', show: ServiceView },
+  { name: 'answers', title: 'Answers', icon: 'answers', show: AnswersView },
 ];
+const HOME: View = { name: 'conversations', title: 'Conversations', show: ConversationsView };
+/** They count as parts of the list. */
 const OTHERS: readonly View[] = [
   { name: 'conversation', title: 'Conversation', show: ConversationView },
   { name: 'new', title: 'New conversation', show: NewConversationView },
 ];
-const VIEWS: readonly View[] = [...MENU.flatMap(({ views }) => views), ...OTHERS];
-const HOME = 'conversations';
 const CONNECTION = { connecting: 'connecting', live: 'live', gone: 'not connected' };
 
 /** The page: the menu, the banners, and the current view. */
@@ -67,9 +44,9 @@ export function App() {
   const close = (): void => {
     isOpen.value = false;
   };
-  const view = VIEWS.find((candidate) => candidate.name === (name || HOME));
+  const view = [...MENU, ...OTHERS].find((candidate) => candidate.name === name) ?? HOME;
   useEffect(() => {
-    document.title = `${view?.title ?? 'Not found'} · context-gateway emulator`;
+    document.title = `${view.title} · context-gateway emulator`;
     close();
     scrollTo(0, 0);
   }, [name, id]);
@@ -107,22 +84,19 @@ export function App() {
             </button>
           </header>
           <nav id="nav" aria-label="Views">
-            {MENU.map(({ heading, views }) => (
-              <div key={heading}>
-                <p class="soft nav-heading">{heading}</p>
-                {views.map(({ name, title, icon }) => (
-                  <a
-                    key={name}
-                    href={linkTo(name)}
-                    id={`nav-${name}`}
-                    aria-current={isShown(name) ? 'page' : undefined}
-                    onClick={close}
-                  >
-                    <Icon name={icon} />
-                    {title}
-                  </a>
-                ))}
-              </div>
+            {MENU.map((each) => (
+              <a
+                key={each.name}
+                href={linkTo(each.name)}
+                id={`nav-${each.name}`}
+                aria-current={
+                  each.name === view.name || (each === MENU[0] && OTHERS.includes(view)) ? 'page' : undefined
+                }
+                onClick={close}
+              >
+                <Icon name={each.icon} />
+                {each.title}
+              </a>
             ))}
           </nav>
         </div>
@@ -134,13 +108,7 @@ export function App() {
           )}
           <FaultBanner />
           <main id="main" tabIndex={-1}>
-            {view === undefined ? (
-              <Title name="Page not found">
-                Choose one from the menu, or start with the <a href={linkTo(HOME)}>conversations</a>.
-              </Title>
-            ) : (
-              <view.show id={id} part={part} key={view.name === 'conversation' ? id : undefined} />
-            )}
+            <view.show id={id} part={part} key={view.name === 'conversation' ? id : undefined} />
           </main>
         </div>
       </div>
@@ -148,15 +116,9 @@ export function App() {
   );
 }
 
-/** Whether a menu entry is current. Single conversations count as part of the list. */
-function isShown(name: string): boolean {
-  const { view } = route.value;
-  return name === (view || HOME) || (name === HOME && OTHERS.some((other) => other.name === view));
-}
-
 function goByDigit(event: KeyboardEvent): void {
   if (event.ctrlKey || event.metaKey || event.altKey || !(event.target instanceof Element)) return;
   if (event.target.matches('input, select, textarea')) return;
-  const view = MENU.flatMap(({ views }) => views)[Number(event.key) - 1];
+  const view = MENU[Number(event.key) - 1];
   if (view !== undefined) location.hash = linkTo(view.name);
 }

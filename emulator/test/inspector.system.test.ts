@@ -53,16 +53,17 @@ const VIEWS = [
   'playground/conv_sample',
   'requests',
   'requests/LAST',
-  'memory',
-  'usage',
   'faults',
   'answers',
-  'presets',
-  'files',
-  'people',
-  'keys',
-  'system',
-  'nowhere',
+  'service',
+  'service/presets',
+  'service/integrations',
+  'service/files',
+  'service/users',
+  'service/keys',
+  'service/models',
+  'service/usage',
+  'service/clock',
 ];
 
 describe.runIf(hasBrowser)('the inspector in a browser', () => {
@@ -192,34 +193,77 @@ describe.runIf(hasBrowser)('the inspector in a browser', () => {
     await reads('1 conversation');
   });
 
-  test('adds, edits, deactivates and deletes memory, and escapes HTML', async () => {
-    await go('memory');
-    await choose('#memory-type', 'preference');
-    await submit('#memory-add', { '#memory-key': 'city', '#memory-content': '<b>Oslo</b>' });
+  test('adds, edits and deletes memory as JSON, and escapes HTML', async () => {
+    await go('service/memory');
+    await click('#addMemory summary');
+    const item = { type: 'preference', key: 'city', content: '<b>Oslo</b>' };
+    await submit('#addMemory-send', { '#addMemory-json': JSON.stringify(item) });
     await reads('<b>Oslo</b>');
 
-    await click('[aria-label="Edit city"]');
-    await type('.memory-item textarea', 'Bergen');
-    await press('Save', '.memory-item');
-    await click('[aria-label="Deactivate city"]');
-    await sees('.memory-item.inactive');
+    await click('[aria-label="Open city"]');
+    const change = { content: 'Bergen', isActive: false };
+    await submit('#changeMemory-send', { '#changeMemory-json': JSON.stringify(change) });
+    await browser.until("document.querySelector('#memory').innerText.includes('Bergen')");
     expect(emulator.memory.all()[0]?.item).toMatchObject({ type: 'preference', content: 'Bergen', isActive: false });
 
     await click('[aria-label="Delete city"]');
     await reads('Really delete');
     expect(emulator.memory.all()).toHaveLength(1);
-    await click('.memory-item .danger');
-    await counts('.memory-item', 0);
+    await click('#memory .danger');
+    await reads('None yet.');
     expect(emulator.memory.all()).toEqual([]);
+  });
+
+  test('says which field of JSON the service refused, beside the form', async () => {
+    await go('service/models');
+    await sees('#createModel');
+    await go('service/memory');
+    await click('#addMemory summary');
+    const alert = "document.querySelector('#addMemory [role=alert]')?.innerText";
+
+    await submit('#addMemory-send', { '#addMemory-json': '{' });
+    await browser.until(`${alert}?.startsWith('This is not JSON')`);
+    await submit('#addMemory-send', { '#addMemory-json': '{ "type": "fact", "key": "x" }' });
+    await browser.until(`${alert} === 'Content is required'`);
+  });
+
+  test('changes a preset as JSON, and keeps it if the change is refused', async () => {
+    emulator.presets.create({ id: 'greet', name: 'Greet', template: 'Say hello.' });
+    await go('service/presets');
+    await click('[aria-label="Open Greet"]');
+    const form = '.open-row #createPreset';
+    await submit(`${form}-send`, { [`${form}-json`]: '{ "id": "greet", "name": "Greet" }' });
+    await sees('.open-row [role=alert]');
+    expect(emulator.presets.get('greet')).toMatchObject({ template: 'Say hello.' });
+
+    const changed = { id: 'greet', name: 'Greet', template: 'Say goodbye.' };
+    await submit(`${form}-send`, { [`${form}-json`]: JSON.stringify(changed) });
+    await browser.until("document.querySelector('#presets').innerText.includes('Say goodbye.')");
+    expect(emulator.presets.get('greet')).toMatchObject({ template: 'Say goodbye.' });
+    emulator.presets.delete('greet');
   });
 
   test('shows usage by day and key, and rate limits', async () => {
     await callsTo(emulator).ask('x', { model: 'birch-small' });
 
-    await go('usage');
-    await browser.until('document.querySelector(\'svg[aria-label^="Tokens by day and key: "] rect\')');
-    await reads('999 of 1,000 left');
-    expect(await text()).toMatch(/first secret key[\s\S]*gateway/);
+    await go('service/usage');
+    await browser.until("/first secret key/.test(document.querySelector('#groups')?.innerText)");
+    await choose('#query-by', 'day');
+    await browser.until("/2026-03-02/.test(document.querySelector('#groups')?.innerText)");
+    await browser.until("/gateway\\s+1,000\\s+999/.test(document.querySelector('#limits')?.innerText)");
+  });
+
+  test.each([
+    ['memory', 'service/memory'],
+    ['people', 'service/users'],
+    ['system', 'service/clock'],
+    ['request', 'requests'],
+    ['Faults', 'faults'],
+  ])('the old or mistyped address #/%s leads to #/%s', async (old, now) => {
+    await go(old);
+
+    await browser.until(`location.hash === '#/${now}'`);
+    await sees('main h1');
   });
 
   test('shows requests as they arrive, and no key', async () => {
@@ -310,7 +354,7 @@ describe.runIf(hasBrowser)('the inspector in a browser', () => {
     await browser.press('Space');
     await sees(':focus[aria-checked=true]');
     expect(await status()).toBe(503);
-    await go('memory');
+    await go('service');
     await reads('1 fault active: Gateway down');
     await go('faults');
     await focus('[id="fault-Gateway down"]');
@@ -321,28 +365,33 @@ describe.runIf(hasBrowser)('the inspector in a browser', () => {
 
   test('can be reached with the Tab key, skip link first', async () => {
     await browser.open('about:blank');
-    await browser.open(`${url}/_emulator#/keys`);
-    await sees('#key-create');
-    await sees('#plan');
+    await browser.open(`${url}/_emulator#/service/keys`);
+    await sees('#createKey summary');
 
     const visited: string[] = [];
-    for (let i = 0; i < 22; i += 1) {
+    for (let i = 0; i < 40; i += 1) {
       await browser.press('Tab');
-      visited.push(await browser.evaluate<string>('document.activeElement.id || document.activeElement.className'));
+      visited.push(
+        await browser.evaluate<string>(
+          'document.activeElement.id || document.activeElement.className || document.activeElement.parentElement.id',
+        ),
+      );
     }
 
     expect(visited[0]).toBe('skip');
-    expect(visited).toEqual(expect.arrayContaining(['nav-requests', 'plan', 'key-name', 'key-create']));
+    expect(visited).toEqual(expect.arrayContaining(['nav-requests', 'setPlan', 'createKey']));
   });
 
   test('creates a key, shows it once, and deletes it after a confirmation', async () => {
-    await submit('#key-create', { '#key-name': 'staging' });
-    await sees('#new-key');
-    const key = await browser.evaluate<string>("document.querySelector('#new-key').textContent");
+    await click('#createKey summary');
+    const body = { kind: 'secret', name: 'staging' };
+    await submit('#createKey-send', { '#createKey-json': JSON.stringify(body) });
+    await sees('#new-secret');
+    const key = await browser.evaluate<string>("document.querySelector('#new-secret').textContent");
     expect(emulator.apiKeys.get(key)).toMatchObject({ name: 'staging', kind: 'secret' });
 
-    await go('memory');
-    await go('keys');
+    await go('service/memory');
+    await go('service/keys');
     await sees('[aria-label="Delete staging"]');
     expect(await text()).not.toContain(key);
     await click('[aria-label="Delete staging"]');
@@ -355,21 +404,21 @@ describe.runIf(hasBrowser)('the inspector in a browser', () => {
 
   test('advances the clock, loads a snapshot, and resets', async () => {
     const { memory } = emulator;
-    await go('system');
+    await go('service/clock');
     await press('+ 1 day');
     await reads('2026-03-03 09:30:00');
     memory.create({ type: 'fact', key: 'k', content: 'c' });
     const snapshot = JSON.stringify(emulator.state());
     memory.create({ type: 'fact', key: 'later', content: 'c' });
-    await give('#snapshot-load', 'kept.json', snapshot);
+    await give('#state-load', 'kept.json', snapshot);
     await reads('Loaded kept.json.');
     expect(memory.all().map(({ item }) => item.key)).toEqual(['k']);
 
-    await click('#reset');
-    await click('#reset');
+    await click('#reset summary');
+    await click('#reset-send');
 
-    await browser.until("document.querySelector('#reset').innerText === 'Reset'");
-    await go('memory');
+    await sees('#reset-done');
+    await go('service/memory');
     await reads('None yet.');
     expect(memory.all()).toEqual([]);
   });

@@ -71,3 +71,20 @@ export function Figure({ value, children }: { value: string; children: Component
     </div>
   );
 }
+
+/** Names with their values. Those without a value are left out. */
+export function Facts({ of }: { of: Readonly<Record<string, ComponentChildren>> }) {
+  return (
+    <dl class="facts">
+      {Object.entries(of).map(
+        ([name, value]) =>
+          value && (
+            <div key={name}>
+              <dt class="soft">{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ),
+      )}
+    </dl>
+  );
+}

@@ -1,6 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { count } from '../service/words.js';
-import { type Color, inColor, Legend, type Share } from './gauge.js';
+import { type Color, inColor, Legend } from './gauge.js';
 import { useWidth } from './use-width.js';
 
 /** A line through points, or the area under it. */
@@ -60,58 +59,6 @@ export function LineChart({
             </text>
           </>
         );
-      }}
-    </Plot>
-  );
-}
-
-/** Stacked columns. */
-export function ColumnChart({
-  label,
-  columns,
-  legend,
-}: {
-  label: string;
-  columns: readonly { name: string; parts: readonly Share[] }[];
-  legend: readonly { name: string; kind: Color }[];
-}) {
-  const most = Math.max(1, ...columns.map(({ parts }) => parts.reduce((sum, { value }) => sum + value, 0)));
-  return (
-    <Plot label={label} most={most} legend={legend}>
-      {(width, y) => {
-        const step = (width - LEFT - 8) / Math.max(1, columns.length);
-        const every = Math.ceil(columns.length / Math.max(2, Math.floor(width / 110)));
-        return columns.map((column, i) => {
-          const x = LEFT + i * step + step * 0.14;
-          let below = 0;
-          return (
-            <g key={column.name}>
-              {column.parts.map(({ kind, name, value }, at) => {
-                const from = below;
-                below += value;
-                const height = Math.max(0, y(from) - y(below));
-                return (
-                  <rect
-                    key={at}
-                    class="column"
-                    style={inColor(kind)}
-                    x={x}
-                    width={Math.min(48, step * 0.72)}
-                    y={y(below)}
-                    height={height}
-                  >
-                    <title>{`${column.name}: ${name} ${count(value)}`}</title>
-                  </rect>
-                );
-              })}
-              {i % every === 0 && (
-                <text x={x} y={HEIGHT - 4}>
-                  {column.name}
-                </text>
-              )}
-            </g>
-          );
-        });
       }}
     </Plot>
   );

@@ -4,7 +4,7 @@ import type { RequestRecord } from '../../src/http/log/request-record.js';
 import type { ReachedLimit } from '../../src/http/rate-limit.js';
 import { ActionButton } from '../parts/action.js';
 import { Button, CopyButton } from '../parts/button.js';
-import { Card, ErrorLine } from '../parts/card.js';
+import { Card, ErrorLine, Facts } from '../parts/card.js';
 import { Code } from '../parts/code.js';
 import { ask } from '../service/control.js';
 import { requests } from '../service/live.js';
@@ -127,7 +127,7 @@ function Record({
     Fault: record.fault,
     'Answered by': record.answeredBy,
     Conversation: conversation && <a href={linkTo('conversation', conversation)}>{conversation}</a>,
-    File: file && <a href={linkTo('files')}>{file}</a>,
+    File: file && <a href={linkTo('service', 'files')}>{file}</a>,
     'Changed from': original && <a href={linkTo('requests', original)}>{original}</a>,
     Id: record.requestId,
   };
@@ -139,17 +139,7 @@ function Record({
         <code>{path}</code>
       </p>
       {isFailed(record) && <ErrorLine>{messageOf(response?.body)}</ErrorLine>}
-      <dl class="detail-facts">
-        {Object.entries(facts).map(
-          ([name, value]) =>
-            value && (
-              <div key={name}>
-                <dt class="soft">{name}</dt>
-                <dd>{value}</dd>
-              </div>
-            ),
-        )}
-      </dl>
+      <Facts of={facts} />
       <ErrorLine>{error}</ErrorLine>
       {events.length > 0 && <Events events={events} all={record.events ?? 0} isLive={record.outcome === 'pending'} />}
       {prompt !== undefined && <PromptPart prompt={prompt} />}

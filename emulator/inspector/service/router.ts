@@ -1,32 +1,32 @@
 import { signal } from '@preact/signals';
+import { type Address, addressOf, fragmentOf } from './addresses.js';
 
-/** The current route, from the URL's fragment: a view, the id of what it shows, and a part of that. */
+/** The link to a view, to what it shows, and to a part of that. */
+export const linkTo = fragmentOf;
+
+/** The current address. */
 export const route = signal(read());
 
 addEventListener('hashchange', () => {
   route.value = read();
 });
 
-/** The link to a view, to what it shows, and to a part of that. */
-export function linkTo(view: string, ...ids: readonly string[]): string {
-  return `#/${[view, ...ids.map(encodeURIComponent)].join('/')}`;
-}
-
 /** Opens a view. */
 export function goTo(view: string, ...ids: readonly string[]): void {
   location.hash = linkTo(view, ...ids);
 }
 
-function read(): { view: string; id: string; part: string } {
-  const [, view = '', id = '', part = ''] = location.hash.split('/');
-  return { view, id: decoded(id), part: decoded(part) };
+/** Shows a view in place of the current one, which the button Back then leaves out. */
+export function replaceBy(view: string): void {
+  history.replaceState(null, '', linkTo(view));
+  route.value = read();
 }
 
-/** A URL typed by hand may contain a lone %, which `decodeURIComponent` rejects. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+/** The address of the view that an old or unknown one leads to takes its place. */
+function read(): Address {
+  const address = addressOf(location.hash);
+  const { view, id, part } = address;
+  const ids = [id, part].filter((one) => one !== '');
+  if (location.hash !== '') history.replaceState(null, '', view === '' ? '#/' : linkTo(view, ...ids));
+  return address;
 }

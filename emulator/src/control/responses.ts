@@ -28,6 +28,9 @@ export const ok = z.object({ ok: z.literal(true) });
 export const controlError = namedObject('ControlError', { error: z.string() });
 export const idResponse = z.object({ id: z.string() });
 export const timeResponse = z.object({ time });
+export const limitsResponse = z.array(
+  z.object({ name: z.string(), limit: z.number(), remaining: z.number(), resetAt: time }),
+);
 export const indexResponse = z.object({
   name: z.string(),
   version: z.string(),

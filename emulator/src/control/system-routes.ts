@@ -5,12 +5,13 @@ import { activeFault, type FaultRule, ruleInJson } from '../faults/rule.js';
 import { resend } from '../http/log/resent.js';
 import { clockBody, overviewQuery, requestsQuery, resendBody } from './bodies.js';
 import { bodyOf, type ControlRoutes, checkedBody, deletion, found, idOf } from './control-routes.js';
-import { overviewOf } from './page/overview.js';
+import { limitOf, overviewOf } from './page/overview.js';
 import type { EmulatorParts } from './parts.js';
 import {
   answersResponse,
   environmentResponse,
   idResponse,
+  limitsResponse,
   overviewResponse,
   requestRecord,
   snapshotInfo,
@@ -30,7 +31,7 @@ export function systemRoutes(routes: ControlRoutes, parts: EmulatorParts): void 
 
 /** The stored data. */
 function stateRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
-  const { snapshots, clock } = parts;
+  const { snapshots, clock, changes } = parts;
   routes.add('GET /overview', {
     id: 'getOverview',
     summary: 'Get the overview of the inspector',
@@ -62,11 +63,16 @@ function stateRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
     responses: { 200: snapshotInfo },
     handle: (c) => {
       const time = new Date(clock.now()).toISOString();
-      return snapshots.keep(idOf(c, 'name'), currentState(parts), time);
+      const kept = snapshots.keep(idOf(c, 'name'), currentState(parts), time);
+      changes.notify('snapshots');
+      return kept;
     },
   });
   routes.add('DELETE /snapshots/:name', {
-    ...deletion('deleteSnapshot', 'snapshot', (c) => snapshots.delete(idOf(c, 'name'))),
+    ...deletion('deleteSnapshot', 'snapshot', (c) => {
+      changes.notify('snapshots');
+      return snapshots.delete(idOf(c, 'name'));
+    }),
     summary: 'Delete a kept snapshot',
   });
   routes.add('POST /snapshots/:name/restore', {
@@ -78,7 +84,7 @@ function stateRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
 
 /** What belongs to no record: the source of completions, the environment, scopes and the clock. */
 function emulatorRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
-  const { answers, clock, changes, endScope, reset, stores } = parts;
+  const { answers, clock, changes, endScope, limiter, reset, stores } = parts;
   routes.add('GET /answers', {
     id: 'getAnswers',
     summary: 'Get where completions come from, and all recordings',
@@ -104,6 +110,21 @@ function emulatorRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
   routes.add('DELETE /scopes/:name', {
     ...deletion('endScope', 'scope', (c) => endScope(idOf(c, 'name'))),
     summary: 'End a scope that requests created with the header X-Emulator-Scope',
+  });
+  routes.add('GET /limits', {
+    id: 'listLimits',
+    summary: 'List the rate limits that have requests in their window',
+    responses: { 200: limitsResponse },
+    handle: () =>
+      limiter
+        .buckets((bucket) => limitOf(bucket, stores.account))
+        .map(({ resetAt, ...bucket }) => ({ ...bucket, resetAt: new Date(resetAt).toISOString() })),
+  });
+  routes.add('GET /clock', {
+    id: 'getTime',
+    summary: 'Get the time of the emulator',
+    responses: { 200: timeResponse },
+    handle: () => ({ time: new Date(clock.now()).toISOString() }),
   });
   routes.add('POST /clock', {
     id: 'advanceClock',

@@ -3,6 +3,7 @@ import type { EmulatorModel } from '../../base/models.js';
 import { startOf } from '../../base/start-of.js';
 import type { MessageStatus } from '../../context/draft.js';
 import type { ContextMetadata } from '../../context/responses.js';
+import type { Account, RateLimit } from '../../store/account.js';
 import type {
   CompactionReceipt,
   ConversationState,
@@ -83,11 +84,7 @@ export function overviewOf(
     plan: { id, gatewayAccess },
     usage: usageReport(stores.usage, {}, now, stores.account.tokens),
     usageByDay: byDayAndModel(stores.usage.entries().filter(({ day }) => day > firstDay)),
-    buckets: limiter.buckets((bucket) =>
-      bucket === 'tokens' && stores.account.tokenLimit !== undefined
-        ? stores.account.tokenLimit
-        : stores.account.limit(kindOf(bucket)),
-    ),
+    buckets: limiter.buckets((bucket) => limitOf(bucket, stores.account)),
     conversationCount: states.length,
     conversations: states
       .filter(({ id }) => fits(id))
@@ -130,9 +127,11 @@ const MOST_CONVERSATIONS = 500;
 const TITLE_LENGTH = 80;
 const SHOWN_DAYS = 31;
 
-function kindOf(bucket: string): 'gateway' | 'context' | 'compact' {
-  if (bucket.startsWith('compact')) return 'compact';
-  return bucket.startsWith('context') ? 'context' : 'gateway';
+/** @internal The limit of a bucket of the limiter. */
+export function limitOf(bucket: string, account: Account): RateLimit {
+  const [kind] = bucket.split(' ', 1);
+  if (kind === 'tokens' && account.tokenLimit !== undefined) return account.tokenLimit;
+  return account.limit(kind === 'compact' || kind === 'context' ? kind : 'gateway');
 }
 
 /** @internal */
