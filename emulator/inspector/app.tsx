@@ -7,11 +7,13 @@ import { ConversationsView } from './conversations/list.js';
 import { NewConversationView } from './conversations/new.js';
 import { FaultBanner } from './faults/banner.js';
 import { FaultsView } from './faults/view.js';
+import { Title } from './parts/card.js';
 import { Icon, type IconName } from './parts/icon.js';
 import { PlaygroundView } from './playground/view.js';
 import { RequestsView } from './requests/view.js';
 import { connection } from './service/live.js';
-import { linkTo, route } from './service/router.js';
+import { linkTo, replaceBy, route } from './service/router.js';
+import { useLoaded } from './service/use-loaded.js';
 import { ServiceView } from './tables/view.js';
 
 interface View {
@@ -29,7 +31,7 @@ const MENU: readonly (View & { icon: IconName })[] = [
   { name: 'service', title: 'Service', icon: 'service', show: ServiceView },
   { name: 'answers', title: 'Answers', icon: 'answers', show: AnswersView },
 ];
-const HOME: View = { name: 'conversations', title: 'Conversations', show: ConversationsView };
+const HOME: View = { name: '', title: 'Inspector', show: Home };
 /** They count as parts of the list. */
 const OTHERS: readonly View[] = [
   { name: 'conversation', title: 'Conversation', show: ConversationView },
@@ -115,6 +117,20 @@ export function App() {
     </>
   );
 }
+
+/** Leads to the conversations of an app, or to its requests if it has none. */
+function Home() {
+  const { data, error } = useLoaded<{ conversations: { id: string }[] }>('/search/conversations?limit=2', []);
+  useEffect(() => {
+    if (data === undefined && error === undefined) return;
+    const hasOwn = data?.conversations.some(({ id }) => id !== SAMPLE) ?? false;
+    replaceBy(hasOwn ? 'conversations' : 'requests');
+  }, [data, error]);
+  return <Title name="Loading…" />;
+}
+
+/** The conversation that every emulator of the command begins with. */
+const SAMPLE = 'conv_sample';
 
 function goByDigit(event: KeyboardEvent): void {
   if (event.ctrlKey || event.metaKey || event.altKey || !(event.target instanceof Element)) return;

@@ -266,13 +266,31 @@ describe.runIf(hasBrowser)('the inspector in a browser', () => {
     await sees('main h1');
   });
 
+  test('opens with the requests, each with its prompt, reply, model and tokens, until the app has conversations', async () => {
+    await callsTo(emulator).ask('Which birds can swim?', { model: 'birch-small' });
+
+    await browser.open('about:blank');
+    await browser.open(`${url}/_emulator`);
+    await browser.until("location.hash === '#/requests'");
+    const row = "document.querySelector('.log a').innerText.replace(/\\s+/g, ' ')";
+    await browser.until(
+      `/^200 POST \\/v1\\/chat\\/completions Which birds can swim\\? \\S.* birch-small · \\d+ \\+ \\d+ tokens/.test(${row})`,
+    );
+
+    emulator.conversations.create({ id: 'own' });
+    await browser.open('about:blank');
+    await browser.open(`${url}/_emulator`);
+    await browser.until("location.hash === '#/conversations'");
+    emulator.conversations.delete('own');
+  });
+
   test('shows requests as they arrive, and no key', async () => {
     await go('requests');
     await callsTo(emulator).gateway('GET', '/v1/presets?limit=7');
     await callsTo(emulator).context('GET', '/api/memory');
     await browser.until("document.querySelector('.log a')?.innerText.includes('/api/memory')");
 
-    await type('#request-q', 'limit=7');
+    await type('#filter', 'limit=7');
     await counts('.log li', 1);
     await click('.log a');
     await reads('Response body');
@@ -280,7 +298,7 @@ describe.runIf(hasBrowser)('the inspector in a browser', () => {
     expect(html).toContain('Bearer svc_sk_***');
     expect(html).toContain('summarize');
     for (const secret of [emulator.apiKeys.secret, emulator.sessionToken]) expect(html).not.toContain(secret);
-    await submit('#close-detail', { '#request-q': '' });
+    await submit('#close-detail', { '#filter': '' });
   });
 
   test('holds back new requests while one is open, and shows their number', async () => {
@@ -327,7 +345,7 @@ describe.runIf(hasBrowser)('the inspector in a browser', () => {
 
     expect(folded).toMatch(/^6 messages, 1 tool call\n/);
     expect(folded).toMatch(
-      /user 3\s+How is the wind\?\s+assistant 4\s+calls wind\s+\{"city":"Oslo"\}\s+result of wind 5\s+A gale/,
+      /user 3 \d+ tokens\s+How is the wind\?\s+assistant 4 \d+ tokens\s+calls wind\s+\{"city":"Oslo"\}\s+result of wind 5 \d+ tokens\s+A gale/,
     );
     expect(folded).toMatch(/…\s+Show all 2,300 characters\s+assistant 6\s+Stay inside\.$/);
     expect(folded).not.toContain('Hello!');
@@ -446,7 +464,7 @@ describe.runIf(hasBrowser)('the inspector in a browser', () => {
   test('says when the emulator does not respond, and recovers when it is back', async () => {
     const first = createEmulator({ seed: 'gone' });
     const { url: address, port } = await first.listen();
-    await browser.open(`${address}/_emulator`);
+    await browser.open(`${address}/_emulator#/conversations`);
     await reads('No conversation yet');
 
     await first.close();

@@ -29,6 +29,10 @@ describe('the search of requests', () => {
   test.each([
     { query: 'q=HARBOUR', found: [0], because: 'a word of the request, in any case' },
     { query: 'q=opens%20at%20seven', found: [0], because: 'a word of the response' },
+    { query: 'q=seven+harbour', found: [0], because: 'words that are in different places' },
+    { query: 'q=failed', found: [4, 2, 1], because: 'how it ended' },
+    { query: 'q=404+first', found: [2], because: 'the status and the key' },
+    { query: 'q=failed+harbour', found: [], because: 'all words at once' },
     { query: 'code=model_not_found', found: [2], because: 'the error code' },
     { query: 'code=service_unavailable', found: [1], because: 'the code of a fault' },
     { query: 'code=conversation_not_found', found: [4], because: 'a code that the Context API does not send' },

@@ -4,7 +4,7 @@ import type { CompactionLevel } from '../../src/index.js';
 import { ActionButton } from '../parts/action.js';
 import { Button } from '../parts/button.js';
 import { ErrorLine, Title } from '../parts/card.js';
-import { filter, NO_FILTER } from '../requests/filter.js';
+import { words } from '../requests/filter.js';
 import { ask, conversationPath } from '../service/control.js';
 import { goTo, linkTo } from '../service/router.js';
 import { useAction } from '../service/use-action.js';
@@ -83,7 +83,7 @@ function ConversationTitle({ conversation }: { conversation: InspectedConversati
   };
   const compact = (level: CompactionLevel) => run(() => ask('POST', conversationPath(id, '/compact'), { level }));
   const showRequests = (): void => {
-    filter.value = { ...NO_FILTER, conversation: id };
+    words.value = id;
     goTo('requests');
   };
   const state =

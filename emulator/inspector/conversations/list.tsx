@@ -1,7 +1,6 @@
 import { signal } from '@preact/signals';
 import { Card, Title } from '../parts/card.js';
 import { linkTo } from '../service/router.js';
-import { FirstRunCard } from './first-run.js';
 import { FoundConversations } from './found.js';
 
 /** Module state, so that the search survives a visit to a conversation. */
@@ -19,7 +18,6 @@ export function ConversationsView() {
       <Title name="Conversations" actions={begin}>
         Follow a conversation, watch its context shrink, and see what was lost.
       </Title>
-      <FirstRunCard />
       <Card title="Find">
         <FoundConversations search={search} view="conversation" />
       </Card>

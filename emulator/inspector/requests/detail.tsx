@@ -16,7 +16,6 @@ import { Events } from './events.js';
 import { isFailed } from './filter.js';
 import { messagesOf } from './messages.js';
 import { MessagesPart } from './messages-part.js';
-import { PromptPart } from './prompt.js';
 import { headersText, ResendForm } from './resend.js';
 import { ShareForm } from './share.js';
 import { type SentEvent, useFollowed } from './use-followed.js';
@@ -123,7 +122,7 @@ function Record({
     'Error code': record.code,
     'Key or user': record.isForeign ? 'a page of another machine' : (record.caller ?? 'no valid key'),
     Model: record.model,
-    Prompt: prompt && plural(prompt.tokens, 'token'),
+    Tokens: record.tokens && `${count(record.tokens.prompt)} + ${count(record.tokens.completion)}`,
     Fault: record.fault,
     'Answered by': record.answeredBy,
     Conversation: conversation && <a href={linkTo('conversation', conversation)}>{conversation}</a>,
@@ -138,12 +137,11 @@ function Record({
       <p class="detail-path">
         <code>{path}</code>
       </p>
-      {isFailed(record) && <ErrorLine>{messageOf(response?.body)}</ErrorLine>}
+      {isFailed(record) && <ErrorLine>{record.replied}</ErrorLine>}
       <Facts of={facts} />
       <ErrorLine>{error}</ErrorLine>
+      {messages.length > 0 && <MessagesPart messages={messages} prompt={prompt} />}
       {events.length > 0 && <Events events={events} all={record.events ?? 0} isLive={record.outcome === 'pending'} />}
-      {prompt !== undefined && <PromptPart prompt={prompt} />}
-      {messages.length > 0 && <MessagesPart messages={messages} />}
       {events.length === 0 && response !== undefined && response.body !== '' && (
         <>
           <Part title="Response body" text={pretty(response.body)} isOpen />
@@ -160,16 +158,6 @@ function Record({
       {response !== undefined && <Part title="Response headers" text={headersText(response.headers)} />}
     </>
   );
-}
-
-/** The message in the body of an error; undefined if it has none. */
-function messageOf(body = ''): string | undefined {
-  try {
-    const { error } = JSON.parse(body);
-    return typeof error === 'string' ? error : error?.message;
-  } catch {
-    return undefined;
-  }
 }
 
 const CUT = 'This body is longer: the log keeps the first 64 KB.';

@@ -9,6 +9,8 @@ export interface ShownMessage {
   calls: readonly { name: string; args: string }[];
   /** The name of the tool, for the result of a call. */
   resultOf?: string | undefined;
+  /** Its place in the prompt, if not all messages are shown. */
+  index?: number;
 }
 
 /** What a caller may have sent as a message. */
@@ -17,13 +19,14 @@ interface Message extends Partial<StreamedReply> {
   tool_call_id?: unknown;
 }
 
-/** The messages of a completion, then its reply. None if the log does not have the body whole, or it has no messages. */
+/** The messages of a completion, then its reply. If the log does not have the body whole, their beginnings. */
 export function messagesOf(
-  { body, response, outcome }: Pick<RequestRecord, 'body' | 'response' | 'outcome'>,
+  { body, response, outcome, prompt }: Pick<RequestRecord, 'body' | 'response' | 'outcome' | 'prompt'>,
   events: readonly SentEvent[],
 ): ShownMessage[] {
   const { messages } = Object(jsonOf(body));
-  if (!Array.isArray(messages)) return [];
+  if (!Array.isArray(messages))
+    return prompt?.messages.map(({ index, role, text }) => ({ index, role, text: `${text}…`, calls: [] })) ?? [];
   const whole = Object(Object(jsonOf(response?.body)).choices?.[0]).message;
   const streamed = outcome !== 'pending' && events.length > 0 ? { role: 'assistant', ...streamedMessage(events) } : [];
   const names = new Map<unknown, string>();

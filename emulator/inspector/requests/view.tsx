@@ -4,13 +4,14 @@ import type { RequestSummary } from '../../src/http/log/request-record.js';
 import { Button } from '../parts/button.js';
 import { Card, Empty, ErrorLine, Title } from '../parts/card.js';
 import { Excerpt, type Match } from '../parts/excerpt.js';
+import { Field } from '../parts/field.js';
 import { requests } from '../service/live.js';
-import { goTo } from '../service/router.js';
+import { goTo, linkTo } from '../service/router.js';
 import { useLoaded } from '../service/use-loaded.js';
 import { count, duration, plural, timeOf } from '../service/words.js';
 import { RequestDetail } from './detail.js';
-import { filter, fits, isFailed, queryOf } from './filter.js';
-import { FilterForm } from './filter-form.js';
+import { isFailed, words } from './filter.js';
+import { FirstRunCard } from './first-run.js';
 import { ShareForm } from './share.js';
 
 const PAGE = 100;
@@ -20,9 +21,8 @@ const isSharing = signal(false);
 export function RequestsView({ id: selected, part }: { id: string; part: string }) {
   const [most, setMost] = useState(PAGE);
   const { shown, isFrozen, release, listRef } = usePausableList(selected !== '');
-  const { matches, error } = useMatches();
-  const isWanted = (request: RequestSummary): boolean =>
-    fits(request, filter.value) && (matches === undefined || matches.has(request.requestId));
+  const { matches, query, error } = useMatches();
+  const isWanted = ({ requestId }: RequestSummary): boolean => matches === undefined || matches.has(requestId);
   const found = shown.filter(isWanted).reverse();
   const known = new Set(shown.map(({ requestId }) => requestId));
   const held = isFrozen ? requests.value.filter((each) => !known.has(each.requestId) && isWanted(each)).length : 0;
@@ -40,11 +40,12 @@ export function RequestsView({ id: selected, part }: { id: string; part: string 
   return (
     <>
       <Title name="Requests" actions={share}>
-        Your program's requests, as they happen.
+        What your program sends, and what it gets, as it happens.
       </Title>
+      <FirstRunCard />
       {isSharing.value && (
         <Card title="Share a case">
-          <ShareForm query={queryOf(filter.value)} requests={found.length} isImport />
+          <ShareForm query={query} requests={found.length} isImport />
         </Card>
       )}
       <div class={`stack requests ${selected === '' ? '' : 'with-detail'}`}>
@@ -55,7 +56,13 @@ export function RequestsView({ id: selected, part }: { id: string; part: string 
               : `${count(found.length)} of ${plural(shown.length, 'request')}`
           }
         >
-          <FilterForm />
+          <Field
+            label="Filter by words of a prompt or a reply, a status, a model, a key"
+            type="search"
+            id="filter"
+            of={words}
+            placeholder="failed 503"
+          />
           <ErrorLine>{error}</ErrorLine>
           {held > 0 && (
             <div class="row held">
@@ -67,7 +74,7 @@ export function RequestsView({ id: selected, part }: { id: string; part: string 
           {shown.length === 0 && (
             <Empty>No requests yet. Point your program here, or ask something in the playground.</Empty>
           )}
-          {shown.length > 0 && found.length === 0 && <Empty>No requests match these filters.</Empty>}
+          {shown.length > 0 && found.length === 0 && <Empty>No request has all of these words.</Empty>}
           <ol class="link-rows log" ref={listRef}>
             {found.slice(0, most).map((request) => (
               <Row
@@ -92,16 +99,14 @@ export function RequestsView({ id: selected, part }: { id: string; part: string 
   );
 }
 
-function Row({
-  request,
-  isSelected,
-  match,
-}: {
+interface RowProps {
   request: RequestSummary;
   isSelected: boolean;
   match: Match | undefined;
-}) {
-  const { requestId, method, path, status, outcome, fault, events, receivedAt, stoppedBy } = request;
+}
+
+function Row({ request, isSelected, match }: RowProps) {
+  const { requestId, method, path, status, outcome, fault, events, receivedAt, stoppedBy, tokens } = request;
   const notes = [
     outcome !== 'answered' && outcome,
     stoppedBy && `stopped by ${stoppedBy}`,
@@ -111,18 +116,22 @@ function Row({
     request.similar && `similar request ${request.similar.number}`,
     request.isForeign && 'page of another machine',
     request.isImported && 'from a case',
+    request.model,
+    tokens && `${count(tokens.prompt)} + ${plural(tokens.completion, 'token')}`,
     events !== undefined && plural(events, 'event'),
     request.duration !== undefined && duration(request.duration),
     timeOf(receivedAt),
   ].filter(Boolean);
   return (
     <li>
-      <a href={`#/requests/${requestId}`} aria-current={isSelected ? 'true' : undefined}>
+      <a href={linkTo('requests', requestId)} aria-current={isSelected ? 'true' : undefined}>
         <span class={`status ${outcome === 'pending' ? 'pending' : isFailed(request) ? 'failed' : 'good'}`}>
           {status ?? '···'}
         </span>
         <span class="soft">{method}</span>
         <code class="path">{path}</code>
+        {request.asked !== undefined && <span class="asked">{request.asked}</span>}
+        {request.replied !== undefined && <span class="soft replied">{request.replied}</span>}
         <small class="soft notes">{notes.join(' · ')}</small>
         {match !== undefined && <Excerpt match={match} where={`in the ${match.in}`} />}
       </a>
@@ -130,15 +139,15 @@ function Row({
   );
 }
 
-/** Where the emulator found the text of the filter, by the id of the request; undefined without a text. */
+/** Where the emulator found the words, by the id of the request; undefined without words. */
 function useMatches() {
-  const { q } = filter.value;
-  const path = q.trim() === '' ? '' : `/search/requests?limit=1000&q=${encodeURIComponent(q.trim())}`;
+  const query = new URLSearchParams(words.value.trim() === '' ? {} : { q: words.value.trim() });
+  const path = query.size === 0 ? '' : `/search/requests?limit=1000&${query}`;
   const { data, error } = useLoaded<{ requests: { requestId: string; match?: Match }[] }>(path, ['requests'], {
     keepsLast: true, // or the list would be empty at each letter
   });
   const matches = new Map(data?.requests.map(({ requestId, match }) => [requestId, match]));
-  return { matches: path === '' ? undefined : matches, error };
+  return { matches: path === '' ? undefined : matches, query, error };
 }
 
 /**

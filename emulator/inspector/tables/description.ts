@@ -28,7 +28,7 @@ export const PARTS: readonly [ServicePart, ...ServicePart[]] = [
     paths: ['usage', 'limits'],
     topics: ['usage', 'account', 'requests', 'clock'],
   },
-  { name: 'clock', title: 'Clock and state', paths: ['clock', 'snapshots', 'reset'], topics: ['clock'] },
+  { name: 'clock', title: 'Clock and state', paths: ['clock', 'snapshots', 'reset'], topics: ['clock', 'snapshots'] },
 ];
 
 /** An operation of the control plane. Its path is the one below `/_emulator`, with parameters as `{id}`. */

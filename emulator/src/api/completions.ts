@@ -3,6 +3,7 @@ import { completionEvents, liveEvents } from '../completions/stream.js';
 import type { AreaRoutes } from '../http/area-routes.js';
 import { EventBody } from '../http/event-body.js';
 import type { Exchange } from '../http/exchange.js';
+import { askedIn } from '../http/log/said.js';
 import { subjectOf } from '../http/log/subject.js';
 import { json, type PlainResponse } from '../http/plain-response.js';
 import type { Stores } from '../store/stores.js';
@@ -80,6 +81,8 @@ export function counting(
     entry.prompt = prompt;
     entry.subject ??= subjectOf(entry);
     entry.subject.conversation ??= conversations.quotedIn(messages);
+    // The log has only the beginning of a long body.
+    if (entry.isBodyCut) entry.subject.asked ??= askedIn(entry, { messages });
   };
 }
 

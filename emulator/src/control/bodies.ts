@@ -205,7 +205,9 @@ const pageSize = number(/^[1-9]\d{0,2}$|^1000$/, 'a whole number from 1 to 1000'
 const timeText = z.string().check(z.refine((given) => given === '' || isTime(given), 'not a time'));
 /** Which requests of the log. */
 const filterShape = {
-  q: z.optional(described('A text in the path, the headers or the bodies.', z.string())),
+  q: z.optional(
+    described('Words, each in the path, the headers, the bodies, or a fact such as 429, failed or a key.', z.string()),
+  ),
   code: z.optional(z.string()),
   status: z.optional(
     z.string().check(z.regex(/^(?:[1-5]\d\d|[1-5]xx|ok|failed|)$/, 'a status such as 429, or 4xx, 5xx, ok, failed')),

@@ -197,6 +197,8 @@ const requestSummary = {
   code: z.optional(described('The code of its error, or the type of an error without one.', z.string())),
   model: z.optional(described('The model of a completion.', z.string())),
   conversation: z.optional(described('The conversation that it is about.', z.string())),
+  asked: z.optional(described('The beginning of what a completion was asked.', z.string())),
+  replied: z.optional(described('The beginning of its reply, or the message of an error.', z.string())),
   stoppedBy: z.optional(
     described('Who ended the response before its end.', z.enum(['client', 'fault', 'upstream', 'emulator'])),
   ),

@@ -35,10 +35,10 @@ export class Admission {
   }
 
   /** Counts the tokens of a completion, once they are known. */
-  spendTokens({ tokens }: LogEntry): void {
+  spendTokens({ tokens, isOfPlayground }: LogEntry): void {
     const rule = this.stores.account.tokenLimit;
     if (rule === undefined || tokens === undefined) return;
-    this.limiter.spend('tokens', rule, tokens.prompt + tokens.completion);
+    this.limiter.spend(bucketOf('tokens', isOfPlayground), rule, tokens.prompt + tokens.completion);
   }
 
   /** Adds the headers of the limit, which every response of the Gateway has. */
@@ -69,8 +69,10 @@ export class Admission {
       exchange.rate = this.limiter.take('gateway without key', rule);
       throw exchange.rate.allowed ? error : this.#rateLimited(exchange, 'gateway without key', exchange.rate);
     }
-    exchange.rate = this.limiter.take('gateway', rule);
-    if (!exchange.rate.allowed) throw this.#rateLimited(exchange, 'gateway', exchange.rate);
+    exchange.entry.isOfPlayground = exchange.key?.name === PLAYGROUND;
+    const bucket = bucketOf('gateway', exchange.entry.isOfPlayground);
+    exchange.rate = this.limiter.take(bucket, rule);
+    if (!exchange.rate.allowed) throw this.#rateLimited(exchange, bucket, exchange.rate);
     if (!account.gatewayAccess) {
       const message = `The ${account.plan.id} plan has no Gateway access; it comes with the Agency plan`;
       throw new HttpError(403, message, { param: 'Authorization', code: 'plan_without_gateway' });
@@ -89,13 +91,14 @@ export class Admission {
   #admitTokens(exchange: Exchange): void {
     const rule = this.stores.account.tokenLimit;
     if (rule === undefined || !namesEndpoint(COMPLETING, exchange.method, exchange.path)) return;
-    const state = this.limiter.peek('tokens', rule);
-    if (!state.allowed) throw this.#rateLimited(exchange, 'tokens', state);
+    const bucket = bucketOf('tokens', exchange.entry.isOfPlayground);
+    const state = this.limiter.peek(bucket, rule);
+    if (!state.allowed) throw this.#rateLimited(exchange, bucket, state);
   }
 
   #rateLimited({ entry }: Exchange, name: string, state: RateState): HttpError {
     const { limit: allowed, asked, windowMs, resetAt } = state;
-    const unit = name === 'tokens' ? 'tokens' : 'requests';
+    const unit = name.startsWith('tokens') ? 'tokens' : 'requests';
     entry.limit = { name, unit, allowed, asked, windowMs, endsAt: new Date(resetAt).toISOString() };
     return new HttpError(429, 'Rate limit exceeded', {
       code: 'rate_limit_error',
@@ -109,6 +112,13 @@ export class Admission {
     if (rateLimitReset === 'delta-seconds') return Math.max(0, Math.ceil((resetAt - clock.now()) / 1000));
     return Math.ceil(resetAt / 1000);
   }
+}
+
+/** The name of the key that the inspector's playground creates. What it sends must not use up an app's limits. */
+const PLAYGROUND = 'Playground';
+
+function bucketOf(kind: 'gateway' | 'tokens', isOfPlayground = false): string {
+  return isOfPlayground ? `${kind} playground` : kind;
 }
 
 /** The endpoints that use tokens. */

@@ -14,7 +14,7 @@ export interface RateState {
 
 /** The limit that refused a request. */
 export interface ReachedLimit {
-  /** The bucket: `gateway`, `gateway without key`, `tokens`, or `context` or `compact` with a user. */
+  /** The bucket: `gateway`, `gateway without key`, `gateway playground`, `tokens`, or `context` or `compact` with a user. */
   name: string;
   /** What it counts. */
   unit: 'requests' | 'tokens';

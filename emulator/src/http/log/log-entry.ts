@@ -66,7 +66,9 @@ export interface LogEntry {
   /** The code of its error. */
   code?: string | undefined;
   /** What it is about, read from its body on first use. */
-  subject?: { model: string | undefined; conversation: string | undefined } | undefined;
+  subject?: { model: string | undefined; conversation: string | undefined; asked?: string | undefined } | undefined;
+  /** The beginning of its reply, read from it on first use. */
+  replied?: string | undefined;
   /** The file that it uploaded. */
   file?: string | undefined;
   /** The response: a string, or the recorded part of a streamed body. */
@@ -76,6 +78,8 @@ export interface LogEntry {
   similar?: Similar | undefined;
   /** Whether a page of another machine sent it, without a valid key. */
   isForeign: boolean;
+  /** Whether the inspector's playground sent it, with its own key. It counts towards limits of its own. */
+  isOfPlayground?: boolean | undefined;
   /** Whether it came with a case of another emulator. */
   isImported?: boolean | undefined;
 }

@@ -6,6 +6,7 @@ import type { PromptTokens } from '../../text/prompt-tokens.js';
 import { credentialsOf, isCutToPrefix, isSecretHeader, SCHEME } from './credentials.js';
 import type { LogEntry } from './log-entry.js';
 import type { RecordedResponse, RequestRecord, RequestSummary } from './request-record.js';
+import { repliedIn } from './said.js';
 import { subjectOf } from './subject.js';
 
 /** The main facts of a request, without keys. `caller` is the owner of its key or token. */
@@ -49,6 +50,7 @@ function promptOf(prompt: PromptTokens, credentials: Secrets | undefined): Promp
 function facts(entry: LogEntry, caller: string | undefined): RequestSummary {
   // Known as soon as its body is.
   if (entry.body !== undefined || entry.outcome !== 'pending') entry.subject ??= subjectOf(entry);
+  if (entry.outcome !== 'pending') entry.replied ??= repliedIn(entry);
   return {
     requestId: entry.requestId,
     method: entry.method,
@@ -67,6 +69,7 @@ function facts(entry: LogEntry, caller: string | undefined): RequestSummary {
     similar: entry.similar,
     code: entry.code,
     ...entry.subject,
+    replied: entry.replied,
     stoppedBy: stoppedBy(entry),
     file: entry.file,
     ...(entry.isImported && { isImported: true }),

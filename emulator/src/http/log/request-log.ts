@@ -46,7 +46,7 @@ export class RequestLog {
       receivedAt: start,
       finishedAt: start + (duration ?? 0),
       outcome: record.outcome === 'pending' ? 'cut' : record.outcome,
-      subject: { model: record.model, conversation: record.conversation },
+      subject: { model: record.model, conversation: record.conversation, asked: record.asked },
       response: response && { ...response, body: response.events === undefined ? response.body : sentBody(record) },
       isForeign: false,
       isImported: true,

@@ -37,6 +37,10 @@ export interface RequestSummary {
   model?: string | undefined;
   /** The conversation that it is about. */
   conversation?: string | undefined;
+  /** The beginning of what a completion was asked. */
+  asked?: string | undefined;
+  /** The beginning of its reply, or the message of an error, once it has ended. */
+  replied?: string | undefined;
   /** Who ended the response before its end. */
   stoppedBy?: 'client' | 'fault' | 'upstream' | 'emulator' | undefined;
   /** The id of the file that it uploaded. */

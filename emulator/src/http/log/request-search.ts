@@ -9,7 +9,7 @@ import type { RequestSummary } from './request-record.js';
 
 /** What a request must have to be found. */
 export interface RequestQuery {
-  /** A text in its path, its headers or its bodies. Hidden keys are not searched. */
+  /** Words, each in its path, its headers, its bodies or its facts. Hidden keys are not searched. */
   q?: string | undefined;
   code?: string | undefined;
   /** `429`, `4xx`, `5xx`, `ok` or `failed`. */
@@ -45,14 +45,14 @@ interface FoundRequests {
 /** Searches the log. */
 export function* searchRequests(log: RequestLog, query: RequestQuery): Sliced<FoundRequests> {
   const { before, limit = 100, q = '' } = query;
-  const find = q === '' ? undefined : finder(q);
+  const finders = q.split(/\s+/).filter(Boolean).map(finder);
   const found: FoundRequests = { total: 0, requests: [] };
   let isOlder = before === undefined;
   for (const entry of [...log.entries()].reverse()) {
     yield;
     const summary = log.summary(entry);
-    const match = fits(summary, query) && (find === undefined || matchIn(entry, find));
-    if (match !== false && match !== undefined) {
+    const match = fits(summary, query) && matchOf(entry, summary, finders);
+    if (match) {
       found.total += 1;
       const last = found.requests.at(-1);
       if (isOlder && found.requests.length < limit)
@@ -86,6 +86,19 @@ function hasStatus({ status = 0, outcome }: RequestSummary, wanted: string): boo
   if (wanted === 'failed') return isFailed;
   if (wanted === 'ok') return !isFailed;
   return wanted.endsWith('xx') ? Math.floor(status / 100) === Number(wanted[0]) : status === Number(wanted);
+}
+
+/** Where the first word is found, if each is found somewhere. It is true without a place, as in facts that rows show. */
+function matchOf(
+  entry: LogEntry,
+  summary: RequestSummary,
+  finders: readonly ((text: string) => Excerpt | undefined)[],
+): FoundRequest['match'] | boolean {
+  const { method, status, outcome, caller, model, code, conversation, fault, limit } = summary;
+  const state = hasStatus(summary, 'failed') ? 'failed' : 'ok';
+  const facts = [method, status, outcome, state, caller, model, code, conversation, fault, limit?.name].join('\n');
+  const matches = finders.map((find) => find(facts) !== undefined || matchIn(entry, find));
+  return matches.every(Boolean) && (matches.find((match) => typeof match === 'object') ?? true);
 }
 
 /** Where a text is found first. */

@@ -2,13 +2,15 @@ import { redacted } from '../../base/redact.js';
 import { headerOf } from './attempts.js';
 import { credentialsOf } from './credentials.js';
 import type { LogEntry } from './log-entry.js';
+import { askedIn } from './said.js';
 
 interface Subject {
   model: string | undefined;
   conversation: string | undefined;
+  asked?: string | undefined;
 }
 
-/** What a request is about: the model and the conversation that it names, without keys. */
+/** What a request is about: the model and the conversation that it names, and what it asks, without keys. */
 export function subjectOf(entry: LogEntry): Subject {
   return redacted(named(entry), credentialsOf(entry));
 }
@@ -17,30 +19,31 @@ function named(entry: LogEntry): Subject {
   const [path = '', query] = entry.path.split('?');
   const isCompletion = /^\/v1\/(?:chat\/completions|presets\/[^/]+\/execute)$/.test(path);
   if (isCompletion) {
-    return { model: fieldOf(entry, 'model'), conversation: headerOf(entry, CONVERSATION_HEADER) };
+    const asked = entry.isBodyCut ? undefined : askedIn(entry, Object(jsonOf(entry.body)));
+    return { model: textFieldOf(entry, 'model'), conversation: headerOf(entry, CONVERSATION_HEADER), asked };
   }
   const [, inPath] = /^\/api\/context\/(?:pin|exclude)\/([^/]+)/.exec(path) ?? [];
   const given = inPath ?? new URLSearchParams(query).get('conversationId') ?? undefined;
   const isAbout = path.startsWith('/api/context');
-  return { model: undefined, conversation: given ?? (isAbout ? fieldOf(entry, 'conversationId') : undefined) };
+  return { model: undefined, conversation: given ?? (isAbout ? textFieldOf(entry, 'conversationId') : undefined) };
 }
 
 /** The header with which a program says what conversation a completion belongs to. */
 const CONVERSATION_HEADER = 'x-emulator-conversation';
 
 /** A text field of the body. Of a cut body, the first field of this name. */
-function fieldOf({ body, isBodyCut }: LogEntry, name: string): string | undefined {
-  if (body === undefined) return undefined;
-  const text = decoder.decode(body);
-  if (!isBodyCut) {
-    try {
-      const value = JSON.parse(text)?.[name];
-      return typeof value === 'string' ? value : undefined;
-    } catch {
-      return undefined;
-    }
+function textFieldOf({ body, isBodyCut }: LogEntry, name: string): string | undefined {
+  if (isBodyCut) return new RegExp(`"${name}"\\s*:\\s*"([^"\\\\]{1,200})"`).exec(decoder.decode(body))?.[1];
+  const value = Object(jsonOf(body))[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function jsonOf(body: Uint8Array | undefined): unknown {
+  try {
+    return JSON.parse(decoder.decode(body));
+  } catch {
+    return undefined;
   }
-  return new RegExp(`"${name}"\\s*:\\s*"([^"\\\\]{1,200})"`).exec(text)?.[1];
 }
 
 /** The code in an error body, or else its type; undefined if there is none. */
