@@ -52,14 +52,14 @@ async function compaction(): Promise<void> {
   await inspector.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'light' }]);
   await inspector.setViewport({ width: 640, height: 940 });
   await inspector.goto(`${url}/_emulator#/conversation/conv_sample`);
-  await inspector.waitForSelector('.chart svg');
+  await inspector.waitForSelector('.tokens .gauge');
   const shot = async (): Promise<string> => {
     await new Promise((resolve) => setTimeout(resolve, 800)); // until the gauges stop moving
     return inspector.screenshot({ encoding: 'base64' });
   };
   const before = await shot();
   await inspector.click('#compact-deep');
-  await inspector.waitForFunction(() => document.body.innerText.includes('Receipt of the deep compaction'));
+  await inspector.waitForFunction(() => document.body.innerText.includes('What the deep compaction did'));
   const after = await shot();
   const both = await browser.newPage();
   await both.setViewport({ width: 1304, height: 990 });

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { AnswersView } from './catalog/answers.js';
+import { AnswersView } from './answers/view.js';
 import { ConversationView } from './conversation/view.js';
 import { ConversationsView } from './conversations/list.js';
 import { NewConversationView } from './conversations/new.js';

@@ -15,17 +15,17 @@ const browser = await BrowserPage.start(WIDTH, 900);
 const { click, type, reads, sees, go } = onPage(browser);
 
 await browser.open(`${url}/_emulator#/conversation/invoice-export`);
-await sees('.chart svg');
+await sees('.tokens .gauge');
 await keep('before', 880);
 await click('#compact-deep');
-await reads('Receipt of the deep compaction');
+await reads('What the deep compaction did');
 await keep('after', 1060);
 
 await go('playground/invoice-export');
 await reads('Background from earlier');
 await type('#question', 'What did we decide to write?');
 await click('#send');
-await sees('#evidence mark');
+await reads('finish reason stop');
 await keep('playground', 900);
 
 await doSomeWork(emulator);
@@ -37,6 +37,19 @@ await keep('requests', 900);
 await go(`requests/${emulator.requests.find(({ attempt }) => attempt !== undefined)?.requestId}`);
 await reads('2 attempts of one call');
 await keep('attempts', 900);
+await go('service/keys');
+await sees('#keys');
+await keep('service', 900);
+await go('faults');
+await click('[id="fault-Gateway busy"]');
+await sees('#faults');
+await keep('faults', 900);
+emulator.faults.clear();
+emulator.chat.on('weather', 'It will rain.');
+await go('answers');
+await click('#addReply summary');
+await sees('#replies');
+await keep('answers', 900);
 
 await browser.close();
 await emulator.close();

@@ -1,24 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
-import { asCurl, asProgram } from '../inspector/playground/code.js';
 import { requestAsCurl } from '../inspector/requests/curl.js';
 import { callsTo, testEmulator } from './support.js';
 
 const params = { model: 'atlas-small', messages: [{ role: 'user' as const, content: "What's new?" }], stream: true };
 
 describe('a copied request', () => {
-  test('is quoted for a shell, with the key in an environment variable, or is a program', () => {
-    expect(asCurl('http://127.0.0.1:4010', params)).toBe(`curl -N http://127.0.0.1:4010/v1/chat/completions \\
-  -H "Authorization: Bearer $CONTEXT_GATEWAY_API_KEY" \\
-  -H 'Content-Type: application/json' \\
-  -d '{"model":"atlas-small","messages":[{"role":"user","content":"What'\\''s new?"}],"stream":true}'`);
-    const program = asProgram('http://127.0.0.1:4010', params);
-    expect(program).toContain('for await (const text of stream.textStream)');
-    expect(program).toContain('  model: "atlas-small",');
-    const plain = asProgram('http://127.0.0.1:4010', { ...params, stream: undefined });
-    expect(plain).toContain('completion.choices[0]?.message.content');
-  });
-
   test('from the log has its method, body and headers, but no credential', async () => {
     const emulator = testEmulator();
     const { gateway, context } = callsTo(emulator);

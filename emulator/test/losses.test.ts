@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { tokensOverTime } from '../inspector/conversation/tokens-over-time.js';
 import { readTranscript } from '../inspector/conversations/transcript.js';
 import type { Emulator, InspectedConversation } from '../src/index.js';
 import { callsTo, TRANSCRIPT, testEmulator } from './support.js';
@@ -53,22 +52,5 @@ describe('the losses of a compaction', () => {
     await emulator.compact('talk', 'aggressive');
     const live = messages.length - 1;
     expect((await look(emulator)).receipt).toMatchObject({ recognised: statements.length, messages: { live } });
-  });
-});
-
-describe('the chart of a conversation', () => {
-  test('ends at the current tokens, and falls at a compaction', async () => {
-    const emulator = begun();
-    await emulator.compact('talk', 'light');
-    emulator.conversations.append('talk', [{ role: 'user', content: 'And one more thing, which is rather long.' }]);
-    const conversation = await look(emulator);
-
-    const { all, context, compactions } = tokensOverTime(conversation);
-
-    expect(all.at(-1)).toEqual([19, conversation.metadata.totalTokens]);
-    expect(context.at(-1)).toEqual([19, conversation.metadata.compressedTokens]);
-    expect(compactions).toEqual([{ at: 18, name: 'v1' }]);
-    const [before, after] = context.filter(([at]) => at === 18).slice(-2);
-    expect(after?.[1]).toBeLessThan(before?.[1] ?? 0);
   });
 });

@@ -49,19 +49,22 @@ describe.runIf(hasBrowser && AT_LENGTH).each([390, 1280])('a story at %d px', (w
     emulator.models.create({ id: 'a-model-of-a-very-long-name'.repeat(4), contextWindow: 1000 });
     const content = 'We release on Tuesdays because support is fully staffed then.';
     emulator.conversations.create({ id, messages: [{ role: 'user', content }] });
-    await go('playground');
-    await click('#from-conversation');
-    await submit(`a[href="#/playground/${id}"]`, { '#search': 'Tuesdays staffed' });
-    await sees('#no-conversation'); // shown together with its messages
+    await go('conversations');
+    await type('#search', 'Tuesdays staffed');
+    await click(`.conversation-list a[href^="#/conversation/${id}"]`);
+    await click(`a[href="#/playground/${id}"]`);
+    await sees('#source'); // shown together with its messages
     await submit('#send', { '#question': 'When do we release?' });
     await browser.until("document.querySelector('#answer')?.innerText.includes('Tuesdays')");
-    await sees('#evidence mark');
     expect(await text()).toMatch(/first token after/);
     await fits();
 
-    await click('#no-conversation');
-    await counts('.draft', 1);
-    expect(await browser.evaluate("document.querySelector('#question').value")).toBe('When do we release?');
+    await click('#keep');
+    await browser.until("document.querySelectorAll('.before li').length === 3");
+    expect(emulator.conversations.get(id)?.messages).toHaveLength(3);
+    await submit('#clear-history', { '#question': 'And when not?' });
+    await counts('.before', 0);
+    expect(await browser.evaluate("document.querySelector('#question').value")).toBe('And when not?');
     await reads('1 message');
   });
 
@@ -84,8 +87,9 @@ describe.runIf(hasBrowser && AT_LENGTH).each([390, 1280])('a story at %d px', (w
     expect(await text()).toMatch(/200\s*succeeded/);
     await fits();
 
-    await click('#edit-resend');
-    await type('#resend-path', '/v1/presets?limit=1');
+    await click('#edit-resend summary');
+    const changed = JSON.stringify({ path: '/v1/presets?limit=1' });
+    await type('#resend-json', changed);
     await fits();
     await click('#resend-send');
     await browser.until("document.querySelector('.detail-path')?.innerText === '/v1/presets?limit=1'");
@@ -106,8 +110,7 @@ describe.runIf(hasBrowser && AT_LENGTH).each([390, 1280])('a story at %d px', (w
     );
     await fits();
     await click('#advance-to-end');
-    await reads('The window has ended');
-    expect(await list()).toBe(200);
+    await expect.poll(list).toBe(200);
   });
 
   test('a snapshot is kept, the clock is advanced, and both are put back', async () => {
@@ -150,7 +153,7 @@ describe.runIf(hasBrowser && AT_LENGTH).each([390, 1280])('a story at %d px', (w
     await reads('answered by: upstream');
     await go('answers');
     await reads('Answers come from the model at http://upstream.test/v1, and recorded in');
-    await sees('#recordings li');
+    await sees('#recordings tbody tr');
     await fits();
     await browser.open('about:blank');
     await Promise.all([recording.close(), upstream.close()]);
@@ -189,9 +192,10 @@ describe.runIf(hasBrowser && AT_LENGTH).each([390, 1280])('a story at %d px', (w
     await fits();
     await go('answers');
     await reads('Answers are built in');
-    await submit('#reply-add', { '#reply-match': 'weather', '#reply-text': 'Rain.' });
-    await sees('#replies li');
-    expect(emulator.chat.list()).toMatchObject([{ match: 'weather', reply: { content: 'Rain.' } }]);
+    await click('#addReply summary');
+    await submit('#addReply-send', { '#addReply-json': '{ "match": "weather", "reply": "Rain." }' });
+    await sees('#replies tbody tr');
+    expect(emulator.chat.list()).toMatchObject([{ match: 'weather', reply: 'Rain.' }]);
     await fits();
   });
 
@@ -224,15 +228,11 @@ describe.runIf(hasBrowser && AT_LENGTH).each([390, 1280])('a story at %d px', (w
   test('what was lost has a receipt after a reload, and comes back with a pin that keeps the focus', async () => {
     await emulator.compact('conv_sample', 'aggressive');
     await go('conversation/conv_sample');
-    await reads('Receipt of the aggressive compaction');
+    await reads('What the aggressive compaction did');
     await browser.evaluate('location.reload()');
-    await reads('Receipt of the aggressive compaction');
+    await reads('What the aggressive compaction did');
     await sees('.losses .records button');
     await fits();
-    if (width < 900) {
-      await click('#to-messages');
-      await browser.until("Math.abs(document.querySelector('#part-messages').getBoundingClientRect().top) < 100");
-    }
     await focus('.losses .records .row button:last-child');
     await click('.losses .records .row button:last-child');
     await reads('is in the context again.');
@@ -258,13 +258,10 @@ describe.runIf(hasBrowser && AT_LENGTH).each([390, 1280])('a story at %d px', (w
 
   test('a tool call is scripted on the page', async () => {
     await go('answers');
-    await press('Tool call', '#reply-form');
-    await submit('#reply-add', {
-      '#reply-match': 'weather',
-      '#reply-tool': 'get_weather',
-      '#reply-text': '{ "city": "Oslo" }',
-    });
-    await reads('get_weather({"city":"Oslo"})');
+    const reply = { tool_calls: [{ function: { name: 'get_weather', arguments: { city: 'Oslo' } } }] };
+    await click('#addReply summary');
+    await submit('#addReply-send', { '#addReply-json': JSON.stringify({ match: 'weather', reply }) });
+    await sees('#replies tbody tr');
     await fits();
 
     await go('playground');
@@ -301,12 +298,12 @@ describe.runIf(hasBrowser && AT_LENGTH).each([390, 1280])('a story at %d px', (w
     await counts('.log li', 3);
     await click('.log li:last-child a');
     await reads('The service is temporarily unavailable');
-    await click('#share-one');
+    await click('#share-one summary');
     await click('#mask-prompts');
     await type('#case-note', 'fails twice');
     await fits();
+    await browser.until("document.querySelector('.detail #save-case').href.includes('note=fails')");
     await click('.detail #save-case');
-    await reads('Saved case.json with 2 requests.');
     const file = join(downloads, 'case.json');
     await expect.poll(() => existsSync(file)).toBe(true);
     const saved = readFileSync(file, 'utf8');
@@ -317,7 +314,7 @@ describe.runIf(hasBrowser && AT_LENGTH).each([390, 1280])('a story at %d px', (w
 
     emulator.reset();
     await reads('No requests yet');
-    await click('#share');
+    await click('#share summary');
     await give('#open-case', 'case.json', saved);
     await reads('Opened case.json: 2 requests, 2 faults, the state. Note: fails twice');
     await counts('.log li', 2);
@@ -326,8 +323,8 @@ describe.runIf(hasBrowser && AT_LENGTH).each([390, 1280])('a story at %d px', (w
     await fits();
     expect((await ask('Bob?')).status).toBe(503);
     await give('#open-case', 'case.json', '{ "format": "something else" }');
-    await sees('.share [role=alert]');
-    await click('#share');
+    await sees('#share [role=alert]');
+    await click('#share summary');
   });
 
   test('an upload can be downloaded, leads to its request and back, and is deleted', async () => {
@@ -375,12 +372,12 @@ describe.runIf(hasBrowser && AT_LENGTH).each([390, 1280])('a story at %d px', (w
     await type('#filter', 'zebra failed');
     await reads('No request has all of these words.');
     await fits();
-    await click('#share');
+    await click('#share summary');
     await type('#filter', 'hello');
     await counts('.log li', 3);
-    await click('#save-case');
-    await reads('Saved case.json with 3 requests.');
-    await click('#share');
+    const saved = "fetch(document.querySelector('#save-case').href).then((response) => response.json())";
+    expect((await browser.evaluate<{ requests: object[] }>(saved)).requests).toHaveLength(3);
+    await click('#share summary');
     await type('#filter', '');
     await counts('.log li', 4);
   });

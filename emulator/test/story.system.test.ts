@@ -28,12 +28,13 @@ describe.runIf(await hasChromium())('the inspector, operated by clicks', () => {
     await browser.downloadTo(downloads);
 
     await browser.open(`${url}/_emulator`);
+    await click('#nav-conversations');
     await click('#new');
     await type('#transcript', TRANSCRIPT);
     await type('#conversation-id', 'invoice-export');
     await reads('Create with 18 messages');
     await click('#create');
-    await sees('#append');
+    await sees('.messages .message:nth-child(18)');
     const messages = emulator.conversations.get('invoice-export')?.messages ?? [];
 
     const retention = messages.find(({ content }) => content.includes('ninety days'))?.id;
@@ -42,7 +43,7 @@ describe.runIf(await hasChromium())('the inspector, operated by clicks', () => {
     expect((await emulator.inspect('invoice-export'))?.pinnedMemory).toMatchObject([{ category: 'requirement' }]);
 
     await click('#compact-aggressive');
-    await reads('Receipt of the aggressive compaction');
+    await reads('What the aggressive compaction did');
     const lost = 'We decided to keep the state of a run in PostgreSQL.';
     await sees(`[aria-label="Pin: ${lost}"]`);
     expect(await text()).not.toContain('Pin: The retention of raw exports');
@@ -70,7 +71,7 @@ describe.runIf(await hasChromium())('the inspector, operated by clicks', () => {
     await click('#faults-off');
     await counts('.banner.warning', 0);
 
-    await click('#share');
+    await click('#share summary');
     await click('#save-har');
     const file = join(downloads, 'requests.har');
     await expect.poll(() => existsSync(file) && readdirSync(downloads).length === 1).toBe(true);

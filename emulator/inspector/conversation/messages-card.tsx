@@ -1,11 +1,9 @@
-import { useSignal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import type { InspectedConversation } from '../../src/control/page/overview.js';
-import type { MessageRole, PinCategory } from '../../src/store/conversation-records.js';
-import { ActionForm } from '../parts/action.js';
+import type { PinCategory } from '../../src/store/conversation-records.js';
 import { Button } from '../parts/button.js';
 import { Card, Empty, ErrorLine } from '../parts/card.js';
-import { bound, Field, Select } from '../parts/field.js';
+import { bound, Select } from '../parts/field.js';
 import { ask, conversationPath } from '../service/control.js';
 import { useAction } from '../service/use-action.js';
 import { count, plural } from '../service/words.js';
@@ -24,7 +22,7 @@ export function MessagesCard({
   target: string | undefined;
   onShown: () => void;
 }) {
-  const { id, messages, pinnedMemory, statements } = conversation;
+  const { messages } = conversation;
   const [most, setMost] = useState(PAGE);
   const [marked, setMarked] = useState<string>();
   useEffect(() => {
@@ -40,7 +38,7 @@ export function MessagesCard({
   const hidden = Math.max(0, messages.length - most);
   return (
     <Card title="Messages" aside={<span class="soft">{count(messages.length)}</span>}>
-      {messages.length === 0 && <Empty>No messages yet. Add one below.</Empty>}
+      {messages.length === 0 && <Empty>No messages yet.</Empty>}
       {hidden > 0 && (
         <Button kind="quiet" onClick={() => setMost(most + PAGE)}>
           Show {plural(Math.min(PAGE, hidden), 'earlier message')} of {count(hidden)}
@@ -49,17 +47,9 @@ export function MessagesCard({
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
       <ol class="messages" tabIndex={0} aria-label="Messages">
         {messages.slice(hidden).map((message) => (
-          <MessageRow
-            key={message.id}
-            conversationId={id}
-            message={message}
-            category={pinnedMemory.find(({ messageId }) => messageId === message.id)?.category}
-            suggested={categoryOf(statements.find(({ messageId }) => messageId === message.id)?.section ?? '')}
-            isMarked={marked === message.id}
-          />
+          <MessageRow key={message.id} of={conversation} message={message} isMarked={marked === message.id} />
         ))}
       </ol>
-      <Append id={id} />
     </Card>
   );
 }
@@ -67,21 +57,17 @@ export function MessagesCard({
 const PAGE = 100;
 const CATEGORIES: readonly PinCategory[] = ['decision', 'requirement', 'reference', 'other'];
 
-function MessageRow({
-  conversationId,
-  message,
-  category,
-  suggested,
-  isMarked,
-}: {
-  conversationId: string;
+interface RowProps {
+  of: InspectedConversation;
   message: Message;
-  category: PinCategory | undefined;
-  suggested: PinCategory;
   isMarked: boolean;
-}) {
+}
+
+function MessageRow({ of: { id: conversationId, pinnedMemory, statements }, message, isMarked }: RowProps) {
   const { id, role, content, status, tokens, excluded } = message;
   const { run, error, isBusy } = useAction();
+  const category = pinnedMemory.find(({ messageId }) => messageId === id)?.category;
+  const suggested = categoryOf(statements.find(({ messageId }) => messageId === id)?.section ?? '');
   const pins = conversationPath(conversationId, `/pins/${encodeURIComponent(id)}`);
   const pin = (chosen: PinCategory) => run(() => ask('PUT', pins, { category: chosen }));
   const exclude = () =>
@@ -116,24 +102,5 @@ function MessageRow({
       </div>
       <ErrorLine>{error}</ErrorLine>
     </li>
-  );
-}
-
-const ROLES: readonly MessageRole[] = ['user', 'assistant', 'system'];
-
-function Append({ id }: { id: string }) {
-  const role = useSignal<MessageRole>('user');
-  const content = useSignal('');
-  const add = async (): Promise<void> => {
-    const messages = [{ role: role.value, content: content.value }];
-    await ask('POST', conversationPath(id, '/messages'), { messages });
-    content.value = '';
-    role.value = role.value === 'user' ? 'assistant' : 'user';
-  };
-  return (
-    <ActionForm act={add} button="Add" kind="plain" id="append-add" isDisabled={content.value.trim() === ''}>
-      <Field label="Add a message" id="append" rows={2} of={content} />
-      <Select label="Role" id="append-role" of={role} options={ROLES} />
-    </ActionForm>
   );
 }

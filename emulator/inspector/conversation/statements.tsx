@@ -3,14 +3,14 @@ import type { InspectedConversation } from '../../src/control/page/overview.js';
 import type { PinCategory } from '../../src/store/conversation-records.js';
 import { ActionButton } from '../parts/action.js';
 import { Button } from '../parts/button.js';
-import { Item, Records } from '../parts/records.js';
 import { ask, conversationPath } from '../service/control.js';
+import { count } from '../service/words.js';
 
 /** What a compaction kept and lost. */
 export type Receipt = NonNullable<InspectedConversation['receipt']>;
 
 /** A statement of a conversation, with the message it comes from. */
-export type Statement = Receipt['lost'][number];
+type Statement = Receipt['lost'][number];
 
 /** The category a statement is pinned under. */
 export function categoryOf(section: string): PinCategory {
@@ -24,22 +24,17 @@ export function keyOf({ section, term = '', text }: Statement): string {
   return `${section} ${term} ${text}`;
 }
 
-/** Lost statements, each with buttons that show its message or pin it. */
-export function Statements({
-  of,
-  conversation: { id, pinnedMemory },
-  noteOf = () => undefined,
-  verb = 'Pin',
-  onShow,
-}: {
+interface StatementsProps {
   of: readonly Statement[];
   conversation: InspectedConversation;
-  noteOf?: (statement: Statement) => string | undefined;
-  /** What the buttons are called, where a page has two lists. */
-  verb?: string;
+  noteOf: (statement: Statement) => string | undefined;
   onShow: (messageId: string) => void;
-}) {
-  const list = useRef<HTMLDivElement>(null);
+}
+
+/** Lost statements, each with buttons that show its message or pin it. */
+export function Statements({ of, conversation: { id, pinnedMemory }, noteOf, onShow }: StatementsProps) {
+  const list = useRef<HTMLUListElement>(null);
+  const [isAll, setAll] = useState(false);
   const [status, setStatus] = useState('');
   const pin = async ({ section, text }: Statement, messageId: string): Promise<void> => {
     const row = document.activeElement?.closest('li');
@@ -51,51 +46,46 @@ export function Statements({
     setStatus(`Pinned: “${text}” is in the context again.`);
   };
   return (
-    <div ref={list} tabIndex={-1}>
-      <Records of={of} most={8}>
-        {(statement) => {
+    <>
+      <ul class="records" ref={list} tabIndex={-1}>
+        {of.slice(0, isAll ? undefined : FIRST).map((statement) => {
           const { section, term, text, messageId } = statement;
+          const isPinned = pinnedMemory.some((pinned) => pinned.messageId === messageId);
           return (
-            <Item
-              key={keyOf(statement)}
-              name={
-                <>
-                  {term !== undefined && <strong>{term} </strong>}
-                  <span>{text}</span>
-                </>
-              }
-              note={[SINGULAR[section], noteOf(statement)].filter(Boolean).join(' · ')}
-              actions={
-                messageId !== undefined && (
-                  <>
-                    <Button kind="quiet" label={`Show the message of: ${text}`} onClick={() => onShow(messageId)}>
-                      Show
-                    </Button>
-                    {pinnedMemory.some((pinned) => pinned.messageId === messageId) ? (
-                      <span class="badge pinned">pinned</span>
-                    ) : (
-                      <ActionButton label={`${verb}: ${text}`} act={() => pin(statement, messageId)}>
-                        Pin
-                      </ActionButton>
-                    )}
-                  </>
-                )
-              }
-            />
+            <li key={keyOf(statement)}>
+              <div class="grow">
+                {term !== undefined && <strong>{term} </strong>}
+                <span>{text}</span>
+                <small class="soft">
+                  {[section === 'currentPlan' ? 'plan' : section.replace(/s$/, ''), noteOf(statement)]
+                    .filter(Boolean)
+                    .join(' · ')}
+                </small>
+              </div>
+              {messageId !== undefined && (
+                <div class="row">
+                  <Button kind="quiet" label={`Show the message of: ${text}`} onClick={() => onShow(messageId)}>
+                    Show
+                  </Button>
+                  {isPinned && <span class="badge pinned">pinned</span>}
+                  {!isPinned && (
+                    <ActionButton label={`Pin: ${text}`} act={() => pin(statement, messageId)}>
+                      Pin
+                    </ActionButton>
+                  )}
+                </div>
+              )}
+            </li>
           );
-        }}
-      </Records>
+        })}
+      </ul>
+      {!isAll && of.length > FIRST && <Button onClick={() => setAll(true)}>Show all {count(of.length)}</Button>}
       <p role="status" class="said">
         {status}
       </p>
-    </div>
+    </>
   );
 }
 
-const SINGULAR = {
-  goals: 'goal',
-  decisions: 'decision',
-  requirements: 'requirement',
-  currentPlan: 'plan',
-  definitions: 'definition',
-} as const;
+/** How many are shown at first. */
+const FIRST = 8;

@@ -4,7 +4,7 @@ import type { CompactionLevel } from '../../src/index.js';
 import { ActionButton } from '../parts/action.js';
 import { Button } from '../parts/button.js';
 import { ErrorLine, Title } from '../parts/card.js';
-import { words } from '../requests/filter.js';
+import { search } from '../requests/filter.js';
 import { ask, conversationPath } from '../service/control.js';
 import { goTo, linkTo } from '../service/router.js';
 import { useAction } from '../service/use-action.js';
@@ -12,7 +12,6 @@ import { useLoaded } from '../service/use-loaded.js';
 import { dateAndTime, plural } from '../service/words.js';
 import { LossesCard } from './losses-card.js';
 import { MessagesCard } from './messages-card.js';
-import { ReceiptsCard } from './receipts-card.js';
 import { SummaryCard } from './summary-card.js';
 import { TokensCard } from './tokens-card.js';
 
@@ -34,40 +33,15 @@ export function ConversationView({ id, part }: { id: string; part: string }) {
     <>
       <ConversationTitle conversation={data} />
       <ErrorLine>{error}</ErrorLine>
-      <Jumps />
       <TokensCard conversation={data} />
       <div class="columns">
         <div class="stack">
-          <ReceiptsCard conversation={data} onShow={setTarget} />
           <LossesCard conversation={data} onShow={setTarget} />
-          <div id="part-summary">
-            <SummaryCard conversation={data} onShow={setTarget} />
-          </div>
+          <SummaryCard conversation={data} onShow={setTarget} />
         </div>
-        <div id="part-messages">
-          <MessagesCard conversation={data} target={target} onShown={() => setTarget(undefined)} />
-        </div>
+        <MessagesCard conversation={data} target={target} onShown={() => setTarget(undefined)} />
       </div>
     </>
-  );
-}
-
-/** Links to the parts of the view, which are far apart on a phone. The fragment of the URL is the view. */
-function Jumps() {
-  const show = (part: string) => (): void => {
-    const target = document.getElementById(`part-${part}`);
-    target?.scrollIntoView({ block: 'start' });
-    target?.querySelector<HTMLElement>('button, select, [tabindex]')?.focus({ preventScroll: true });
-  };
-  return (
-    <nav class="row jumps" aria-label="On this page">
-      <Button kind="quiet" id="to-summary" onClick={show('summary')}>
-        Summary
-      </Button>
-      <Button kind="quiet" id="to-messages" onClick={show('messages')}>
-        Messages
-      </Button>
-    </nav>
   );
 }
 
@@ -82,10 +56,6 @@ function ConversationTitle({ conversation }: { conversation: InspectedConversati
     goTo('conversations');
   };
   const compact = (level: CompactionLevel) => run(() => ask('POST', conversationPath(id, '/compact'), { level }));
-  const showRequests = (): void => {
-    words.value = id;
-    goTo('requests');
-  };
   const state =
     metadata.lastCompactionAt === null
       ? 'never compacted'
@@ -100,9 +70,9 @@ function ConversationTitle({ conversation }: { conversation: InspectedConversati
             <a class="button" href={linkTo('playground', id)}>
               Ask in the playground
             </a>
-            <Button kind="quiet" id="its-requests" onClick={showRequests}>
+            <a class="button quiet" href={linkTo('requests')} onClick={() => search(id)}>
               Requests
-            </Button>
+            </a>
             <fieldset class="segments">
               <legend class="unseen">Compact</legend>
               <span class="soft" aria-hidden="true">

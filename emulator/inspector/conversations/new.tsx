@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { ConversationRecord, MessageInput } from '../../src/store/conversation-records.js';
 import { ActionForm } from '../parts/action.js';
-import { Card, Empty, ErrorLine, Title } from '../parts/card.js';
-import { Field, FileField } from '../parts/field.js';
+import { Card, ErrorLine, Title } from '../parts/card.js';
+import { Field } from '../parts/field.js';
 import { ask } from '../service/control.js';
 import { goTo, linkTo } from '../service/router.js';
 import { plural } from '../service/words.js';
@@ -37,30 +37,9 @@ export function NewConversationView() {
             of={text}
             placeholder={'User: We decided to write Parquet.\nAssistant: Noted. Which customers go first?'}
           />
-          <FileField
-            label="Or a file"
-            id="transcript-file"
-            accept=".txt,.md,.json,text/*,application/json"
-            onFile={async (file) => {
-              text.value = await file.text();
-            }}
-          />
           <Field label="Id (optional)" id="conversation-id" of={id} placeholder="generated" />
         </ActionForm>
         <ErrorLine>{typeof read === 'string' ? read : undefined}</ErrorLine>
-      </Card>
-      <Card title="Preview">
-        {messages.length === 0 && <Empty>Nothing yet.</Empty>}
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
-        <ol class="messages" tabIndex={0} aria-label="Messages of the preview">
-          {messages.slice(0, SHOWN).map((message, i) => (
-            <li key={i} class="message">
-              <strong>{message.role}</strong>
-              <p class="clamped">{message.content}</p>
-            </li>
-          ))}
-        </ol>
-        {messages.length > SHOWN && <p class="soft">and {plural(messages.length - SHOWN, 'more message')}</p>}
       </Card>
     </>
   );
@@ -73,5 +52,3 @@ function tryToRead(text: string): MessageInput[] | string {
     return error instanceof Error ? error.message : String(error);
   }
 }
-
-const SHOWN = 200;

@@ -14,68 +14,27 @@ export interface FaultSwitch {
   rule: FaultRule;
 }
 
+const fault = (name: string, note: string, respond: FaultRule['respond'], path?: string): FaultSwitch => {
+  return { name, note, rule: path === undefined ? { respond } : { match: { path }, respond } };
+};
 const COMPLETIONS = '/v1/chat/completions';
 
-export const SWITCHES: readonly { group: string; switches: readonly FaultSwitch[] }[] = [
+export const SWITCHES: readonly FaultSwitch[] = [
+  fault('Gateway busy', 'Every /v1 call gets a 429, to retry after 5\u00a0s', { status: 429, retryAfter: 5 }, '/v1/*'),
+  fault('Gateway down', 'Every /v1 call gets a 503', { status: 503 }, '/v1/*'),
+  fault('Context API fails', 'Every /api call gets a 500', { status: 500 }, '/api/*'),
   {
-    group: 'Error responses',
-    switches: [
-      {
-        name: 'Gateway busy',
-        note: 'Every /v1 call gets a 429, to retry after 5\u00a0s',
-        rule: { match: { path: '/v1/*' }, respond: { status: 429, retryAfter: 5 } },
-      },
-      {
-        name: 'Gateway down',
-        note: 'Every /v1 call gets a 503',
-        rule: { match: { path: '/v1/*' }, respond: { status: 503 } },
-      },
-      {
-        name: 'Context API fails',
-        note: 'Every /api call gets a 500',
-        rule: { match: { path: '/api/*' }, respond: { status: 500 } },
-      },
-      {
-        name: 'One in four fails',
-        note: 'With a 503, at random from the seed',
-        rule: { match: { probability: 0.25 }, respond: { status: 503 } },
-      },
-    ],
+    ...fault('One in four fails', 'With a 503, at random from the seed', { status: 503 }),
+    rule: { match: { probability: 0.25 }, respond: { status: 503 } },
   },
-  {
-    group: 'Connections and bodies',
-    switches: [
-      { name: 'Slow', note: 'Every response two seconds late', rule: { respond: { type: 'slow', delay: 2000 } } },
-      { name: 'Connections break', note: 'Before the work is done', rule: { respond: { type: 'reset' } } },
-      {
-        name: 'Responses get lost',
-        note: 'The work is done, then the connection breaks',
-        rule: { respond: { type: 'reset', when: 'after' } },
-      },
-      { name: 'Broken JSON', note: 'Half of every body', rule: { respond: { type: 'malformed' } } },
-      { name: 'Slow bodies', note: 'Ten bytes every 50 ms', rule: { respond: { type: 'drip', bytes: 10, every: 50 } } },
-    ],
-  },
-  {
-    group: 'Streams',
-    switches: [
-      {
-        name: 'Streams end early',
-        note: 'After three events, without [DONE]',
-        rule: { match: { path: COMPLETIONS }, respond: { type: 'cutStream', afterEvents: 3 } },
-      },
-      {
-        name: 'Streams fall silent',
-        note: 'After three events',
-        rule: { match: { path: COMPLETIONS }, respond: { type: 'cutStream', afterEvents: 3, how: 'stall' } },
-      },
-      {
-        name: 'Errors in streams',
-        note: 'After three events',
-        rule: { match: { path: COMPLETIONS }, respond: { type: 'streamError', afterEvents: 3 } },
-      },
-    ],
-  },
+  fault('Slow', 'Every response two seconds late', { type: 'slow', delay: 2000 }),
+  fault('Connections break', 'Before the work is done', { type: 'reset' }),
+  fault('Responses get lost', 'The work is done, then the connection breaks', { type: 'reset', when: 'after' }),
+  fault('Broken JSON', 'Half of every body', { type: 'malformed' }),
+  fault('Slow bodies', 'Ten bytes every 50 ms', { type: 'drip', bytes: 10, every: 50 }),
+  fault('Streams end early', 'After three events, without [DONE]', { type: 'cutStream', afterEvents: 3 }, COMPLETIONS),
+  fault('Streams fall silent', 'After three events', { type: 'cutStream', afterEvents: 3, how: 'stall' }, COMPLETIONS),
+  fault('Errors in streams', 'After three events', { type: 'streamError', afterEvents: 3 }, COMPLETIONS),
 ];
 
 /** The active rule of a switch. */
@@ -93,15 +52,9 @@ function isAlways(remaining: number | null): boolean {
 
 /** A short name for a rule: that of its switch, or its effect and path. */
 export function ruleName(rule: ShownFault): string {
-  const known = SWITCHES.flatMap(({ switches }) => switches).find((each) => activeRule([rule], each) !== undefined);
+  const known = SWITCHES.find((each) => activeRule([rule], each) !== undefined);
   if (known !== undefined) return known.name;
   const { respond, match } = rule;
   const what = 'status' in respond ? `status ${respond.status}` : respond.type;
   return `${what} on ${match.method ?? ''} ${match.path ?? 'every path'}`.replace('  ', ' ');
-}
-
-/** How long a rule remains active. */
-export function remainingText({ remaining }: ShownFault): string {
-  if (isAlways(remaining)) return 'until switched off';
-  return remaining === 1 ? 'one more time' : `${remaining} more times`;
 }

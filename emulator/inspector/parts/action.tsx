@@ -1,5 +1,4 @@
 import type { ComponentChildren } from 'preact';
-import { ask } from '../service/control.js';
 import { useAction } from '../service/use-action.js';
 import { Button, type ButtonProps, ConfirmButton } from './button.js';
 import { ErrorLine } from './card.js';
@@ -23,28 +22,16 @@ export function ActionButton({
   );
 }
 
-/** A button that deletes something of the control plane, after a confirmation. */
-export function DeleteButton({ name, path, verb = 'Delete' }: { name: string; path: string; verb?: string }) {
-  return (
-    <ActionButton sure={`Really ${verb.toLowerCase()}`} label={`${verb} ${name}`} act={() => ask('DELETE', path)}>
-      {verb}
-    </ActionButton>
-  );
-}
-
 /** A form that is submitted by its button or by Enter. If that fails, the reason stands below it. */
 export function ActionForm({
   act,
   button,
   children,
-  more,
   ...rest
 }: Pick<ButtonProps, 'id' | 'kind' | 'isDisabled'> & {
   act: () => Promise<unknown>;
   button: string;
   children: ComponentChildren;
-  /** Further buttons. */
-  more?: ComponentChildren;
 }) {
   const { run, error, isBusy } = useAction();
   return (
@@ -60,7 +47,6 @@ export function ActionForm({
         <Button kind="main" {...rest} type="submit" isBusy={isBusy}>
           {button}
         </Button>
-        {more}
       </form>
       <ErrorLine>{error}</ErrorLine>
     </>

@@ -1,10 +1,7 @@
-/** A place where the emulator found something: the text around it, and its place in that text. */
-export interface Match {
-  in?: string;
-  text: string;
-  at: number;
-  length: number;
-}
+import type { Excerpt as Found } from '../../src/text/excerpt.js';
+
+/** A place where the emulator found something. */
+export type Match = Found & { in?: string };
 
 /** What surrounds a match, with the match marked. */
 export function Excerpt({ match: { text, at, length }, where }: { match: Match; where: string }) {

@@ -51,29 +51,16 @@ export async function runCompletion(
       pacing: false,
       ...(conversation !== '' && { defaultHeaders: { 'X-Emulator-Conversation': conversation } }),
     });
-    if (params.stream === true) {
-      const stream = await gateway.chat.completions.create({ ...params, stream: true }, { signal });
-      set({ requestId: stream.response.requestId });
-      for await (const piece of stream.textStream) {
-        const firstToken = run.firstToken ?? (piece === '' ? undefined : performance.now() - startedAt);
-        set({ state: 'arriving', text: run.text + piece, firstToken });
-      }
-      const whole = await stream.finalCompletion();
-      const finishReason = whole.choices[0]?.finish_reason;
-      const text = replyText(whole.choices[0]?.message ?? {});
-      set({ state: 'complete', text, finishReason, usage: whole.usage, duration: performance.now() - startedAt });
-      return;
+    const stream = await gateway.chat.completions.create({ ...params, stream: true }, { signal });
+    set({ requestId: stream.response.requestId });
+    for await (const piece of stream.textStream) {
+      const firstToken = run.firstToken ?? (piece === '' ? undefined : performance.now() - startedAt);
+      set({ state: 'arriving', text: run.text + piece, firstToken });
     }
-    const call = gateway.chat.completions.create({ ...params, stream: false }, { signal });
-    const { data, response } = await call.withResponse();
-    set({
-      state: 'complete',
-      text: replyText(data.choices[0]?.message ?? {}),
-      finishReason: data.choices[0]?.finish_reason,
-      usage: data.usage,
-      duration: performance.now() - startedAt,
-      requestId: response.requestId,
-    });
+    const { choices, usage } = await stream.finalCompletion();
+    const finishReason = choices[0]?.finish_reason;
+    const text = replyText(choices[0]?.message ?? {});
+    set({ state: 'complete', text, finishReason, usage, duration: performance.now() - startedAt });
   } catch (error) {
     const duration = performance.now() - startedAt;
     if (error instanceof APIAbortError) return set({ state: 'stopped', duration });

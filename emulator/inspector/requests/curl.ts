@@ -1,5 +1,4 @@
 import type { RequestRecord } from '../../src/http/log/request-record.js';
-import { quoted } from '../playground/code.js';
 
 /**
  * A curl command that repeats a request. Credentials come from environment variables. Comments say in what it is not the
@@ -51,3 +50,8 @@ function variableFor(path: string): string {
 const UNSENT = new Set(
   'host content-length connection accept-encoding user-agent accept-language origin referer'.split(' '),
 );
+
+/** Quotes a text for a shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { RequestRecord } from '../../src/http/log/request-record.js';
 import type { ReachedLimit } from '../../src/http/rate-limit.js';
 import { ActionButton } from '../parts/action.js';
@@ -16,7 +16,7 @@ import { Events } from './events.js';
 import { isFailed } from './filter.js';
 import { messagesOf } from './messages.js';
 import { MessagesPart } from './messages-part.js';
-import { headersText, ResendForm } from './resend.js';
+import { ResendForm } from './resend.js';
 import { ShareForm } from './share.js';
 import { type SentEvent, useFollowed } from './use-followed.js';
 
@@ -25,8 +25,6 @@ export function RequestDetail({ id, original, onClose }: { id: string; original:
   const { record, events, error } = useFollowed(id);
   const head = useRef<HTMLElement>(null);
   useEffect(() => head.current?.focus({ preventScroll: true }), []);
-  const [open, setOpen] = useState<'resend' | 'share'>();
-  const turn = (part: 'resend' | 'share') => () => setOpen(open === part ? undefined : part);
   const close = (
     <Button kind="quiet" onClick={onClose} id="close-detail">
       Close
@@ -45,21 +43,19 @@ export function RequestDetail({ id, original, onClose }: { id: string; original:
       <Card title={record === undefined ? 'Request' : `${record.method} ${record.status ?? ''}`} aside={close}>
         <ErrorLine>{error}</ErrorLine>
         {record !== undefined && (
-          <div class="row tools">
-            <Button kind="quiet" onClick={turn('resend')} isPressed={open === 'resend'} id="edit-resend">
-              Edit and resend
-            </Button>
-            <Button kind="quiet" onClick={turn('share')} isPressed={open === 'share'} id="share-one">
-              Share
-            </Button>
+          <div class="tools">
             <CopyButton text={() => requestAsCurl(record, location.origin)} id="copy-curl">
               Copy as curl
             </CopyButton>
+            <details id="edit-resend">
+              <summary>Edit and resend</summary>
+              <ResendForm record={record} />
+            </details>
+            <details id="share-one">
+              <summary>Share</summary>
+              <ShareForm query={new URLSearchParams({ requests: shared.join(',') })} requests={shared.length} />
+            </details>
           </div>
-        )}
-        {record !== undefined && open === 'resend' && <ResendForm record={record} onClose={() => setOpen(undefined)} />}
-        {open === 'share' && (
-          <ShareForm query={new URLSearchParams({ requests: shared.join(',') })} requests={shared.length} />
         )}
         {record?.limit !== undefined && <LimitNote limit={record.limit} />}
         <CallAttempts id={id} />
@@ -71,11 +67,6 @@ export function RequestDetail({ id, original, onClose }: { id: string; original:
 
 /** Which limit refused the request, and a way past it. */
 function LimitNote({ limit: { name, unit, allowed, asked, windowMs, endsAt } }: { limit: ReachedLimit }) {
-  const [isPast, setPast] = useState(false);
-  const advance = async (): Promise<void> => {
-    await ask('POST', '/clock', { to: endsAt });
-    setPast(true);
-  };
   return (
     <div class="card warning limit-note" id="limit-note">
       <p>
@@ -83,15 +74,9 @@ function LimitNote({ limit: { name, unit, allowed, asked, windowMs, endsAt } }: 
         {unit === 'tokens' ? `${count(asked)} were used before this request` : `This was request ${count(asked)}`} of
         its window, which ends at {timeOf(endsAt)} UTC.
       </p>
-      {isPast ? (
-        <p role="status">The window has ended: the next request is accepted.</p>
-      ) : (
-        <div class="row">
-          <ActionButton id="advance-to-end" act={advance}>
-            Advance the clock to its end
-          </ActionButton>
-        </div>
-      )}
+      <ActionButton id="advance-to-end" act={() => ask('POST', '/clock', { to: endsAt })}>
+        Advance the clock to its end
+      </ActionButton>
     </div>
   );
 }
@@ -177,4 +162,11 @@ function pretty(text: string): string {
   } catch {
     return text;
   }
+}
+
+/** Headers as text, one a line. */
+function headersText(headers: Record<string, string>): string {
+  return Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n');
 }

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { RequestRecord } from '../../src/http/log/request-record.js';
-import { ask } from '../service/control.js';
+import { useLoaded } from '../service/use-loaded.js';
 
 /** An event of a stream, and the milliseconds since the request arrived. */
 export interface SentEvent {
@@ -9,61 +9,34 @@ export interface SentEvent {
 }
 
 /** A request, with the events of its stream as they are sent. */
-export function useFollowed(id: string): {
-  record: RequestRecord | undefined;
-  events: readonly SentEvent[];
-  error: string | undefined;
-} {
-  const [record, setRecord] = useState<RequestRecord>();
-  const [error, setError] = useState<string>();
+export function useFollowed(id: string) {
+  const path = `/requests/${encodeURIComponent(id)}`;
+  const { data: record, error } = useLoaded<RequestRecord>(path, [`requests/${id}`]);
   const [sent, setSent] = useState<readonly SentEvent[]>([]);
+  const [follows, setFollows] = useState(false);
   useEffect(() => {
-    const path = `/requests/${encodeURIComponent(id)}`;
-    let isLeft = false;
-    let source: EventSource | undefined;
+    if (record?.outcome === 'pending') setFollows(true);
+  }, [record]);
+  useEffect(() => {
+    if (!follows) return undefined;
+    const source = new EventSource(`/_emulator${path}/events`);
+    const events: SentEvent[] = [];
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const load = async (): Promise<void> => {
-      try {
-        const loaded = await ask<RequestRecord>('GET', path);
-        if (isLeft) return;
-        setRecord(loaded);
-        if (loaded.outcome === 'pending') follow();
-      } catch (reason) {
-        if (!isLeft) setError(reason instanceof Error ? reason.message : String(reason));
-      }
+    const show = (): void => {
+      timer = undefined;
+      setSent([...events]);
     };
-    /** Events come as they are sent. The first shows that the response has started, and the end that it is complete. */
-    const follow = (): void => {
-      if (source !== undefined) return;
-      source = new EventSource(`/_emulator${path}/events`);
-      const events: SentEvent[] = [];
-      const show = (): void => {
-        timer = undefined;
-        setSent([...events]);
-      };
-      source.addEventListener('sent', ({ data }) => {
-        const { at, text } = JSON.parse(data) as SentEvent;
-        events.push({ at, text });
-        timer ??= setTimeout(show, FRAME);
-        if (events.length === 1) void load();
-      });
-      const end = (): void => {
-        source?.close();
-        if (isLeft) return;
-        show();
-        void load();
-      };
-      source.addEventListener('end', end, { once: true });
-      // A new connection would begin with the first event again.
-      source.onerror = () => source?.close();
-    };
-    void load();
+    source.addEventListener('sent', ({ data }) => {
+      events.push(JSON.parse(data));
+      timer ??= setTimeout(show, FRAME);
+    });
+    // A new connection would begin with the first event again.
+    for (const end of ['end', 'error']) source.addEventListener(end, () => source.close());
     return () => {
-      isLeft = true;
       clearTimeout(timer);
-      source?.close();
+      source.close();
     };
-  }, [id]);
+  }, [follows]);
   const recorded = record?.response?.events ?? [];
   // The log keeps the first 64 KB, the page what it has seen.
   return { record, events: sent.length > recorded.length ? sent : recorded, error };

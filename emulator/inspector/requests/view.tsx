@@ -1,4 +1,3 @@
-import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { RequestSummary } from '../../src/http/log/request-record.js';
 import { Button } from '../parts/button.js';
@@ -12,10 +11,9 @@ import { count, duration, plural, timeOf } from '../service/words.js';
 import { RequestDetail } from './detail.js';
 import { isFailed, words } from './filter.js';
 import { FirstRunCard } from './first-run.js';
-import { ShareForm } from './share.js';
+import { OpenCase, ShareForm } from './share.js';
 
 const PAGE = 100;
-const isSharing = signal(false);
 
 /** The list of requests as they arrive, newest first. */
 export function RequestsView({ id: selected, part }: { id: string; part: string }) {
@@ -26,28 +24,15 @@ export function RequestsView({ id: selected, part }: { id: string; part: string 
   const found = shown.filter(isWanted).reverse();
   const known = new Set(shown.map(({ requestId }) => requestId));
   const held = isFrozen ? requests.value.filter((each) => !known.has(each.requestId) && isWanted(each)).length : 0;
-  const share = (
-    <Button
-      id="share"
-      isPressed={isSharing.value}
-      onClick={() => {
-        isSharing.value = !isSharing.value;
-      }}
-    >
-      Share
-    </Button>
-  );
   return (
     <>
-      <Title name="Requests" actions={share}>
-        What your program sends, and what it gets, as it happens.
-      </Title>
+      <Title name="Requests">What your program sends, and what it gets, as it happens.</Title>
       <FirstRunCard />
-      {isSharing.value && (
-        <Card title="Share a case">
-          <ShareForm query={query} requests={found.length} isImport />
-        </Card>
-      )}
+      <details id="share">
+        <summary>Share these requests, or open a case</summary>
+        <ShareForm query={query} requests={found.length} />
+        <OpenCase />
+      </details>
       <div class={`stack requests ${selected === '' ? '' : 'with-detail'}`}>
         <Card
           title={

@@ -4,8 +4,6 @@ import type { RequestSummary } from '../../src/http/log/request-record.js';
 
 /** The state of the connection to the emulator. */
 export const connection = signal<'connecting' | 'live' | 'gone'>('connecting');
-/** The emulator's time at its last event. */
-export const emulatorTime = signal('');
 /** The requests in the emulator's log, oldest first. */
 export const requests = signal<readonly RequestSummary[]>([]);
 
@@ -41,12 +39,9 @@ function listen(again: () => void): EventSource {
     source.addEventListener(name, (event) => take(JSON.parse(event.data)));
   on('requests', (pushed) => {
     requests.value = pushed.all ? pushed.requests : merged(requests.value, pushed.requests);
-    notify(new Set(['requests']));
+    notify(new Set(['requests', ...pushed.requests.map(({ requestId }) => `requests/${requestId}`)]));
   });
-  on('changes', ({ topics, time }) => {
-    emulatorTime.value = time;
-    notify(new Set(topics));
-  });
+  on('changes', ({ topics }) => notify(new Set(topics)));
   source.onopen = () => {
     connection.value = 'live';
   };
@@ -66,18 +61,11 @@ function notify(topics: ReadonlySet<string>): void {
 function merged(known: readonly RequestSummary[], pushed: readonly RequestSummary[]): RequestSummary[] {
   const byId = new Map(known.map((request) => [request.requestId, request]));
   for (const request of pushed) byId.set(request.requestId, request);
-  const all = [...byId.values()];
-  const foreign = all.filter(({ isForeign }) => isForeign);
-  const dropped = new Set([
-    ...foreign.slice(0, -MOST_FOREIGN),
-    ...all.filter(({ isForeign }) => !isForeign).slice(0, -MOST),
-  ]);
-  return all.filter((request) => !dropped.has(request));
+  return [...byId.values()].slice(-MOST);
 }
 
-// The capacities of the emulator's log.
-const MOST = 1000;
-const MOST_FOREIGN = 50;
+/** As many as the emulator's log has, with those of pages of other machines. */
+const MOST = 1050;
 /** Milliseconds. */
 const RECONNECT = 2000;
 

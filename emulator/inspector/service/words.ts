@@ -27,3 +27,12 @@ export function dateAndTime(timestamp: string): string {
 export function duration(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
+
+/** The value of a JSON text. Throws an error for people if it is none. */
+export function parsedJson(text: string, name = 'This'): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`${name} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

@@ -3,56 +3,36 @@ import { ActionButton } from '../parts/action.js';
 import { Card, ErrorLine } from '../parts/card.js';
 import { FileField } from '../parts/field.js';
 import { ask } from '../service/control.js';
-import { readJson } from '../service/files.js';
 import { useAction } from '../service/use-action.js';
+import { parsedJson } from '../service/words.js';
 
-const STEPS = [
-  { label: '1 minute', ms: 60_000 },
-  { label: '1 hour', ms: 3_600_000 },
-  { label: '1 day', ms: 86_400_000 },
-  { label: '30 days', ms: 30 * 86_400_000 },
-];
+/** In minutes. */
+const STEPS = { '1 minute': 1, '1 hour': 60, '1 day': 60 * 24, '30 days': 60 * 24 * 30 };
 
-/** Advances the clock by usual steps. */
-export function ClockSteps() {
-  return (
-    <Card title="Advance the clock">
-      <p class="soft">Windows of rate limits end, keys expire, and a new month of usage can start.</p>
-      <div class="row">
-        {STEPS.map(({ label, ms }) => (
-          <ActionButton key={label} act={() => ask('POST', '/clock', { advance: ms })}>
-            + {label}
-          </ActionButton>
-        ))}
-      </div>
-    </Card>
-  );
-}
-
-/** All stored data as a file. It may be too long for a field of a form. */
-export function StateFile() {
+/** Usual steps of the clock, and all stored data as a file, which may be too long for a field of a form. */
+export function ClockAndState() {
   const { run, error } = useAction();
   const status = useSignal('');
   const load = async (file: File): Promise<void> => {
     status.value = '';
-    await ask('PUT', '/state', await readJson(file));
+    await ask('PUT', '/state', parsedJson(await file.text(), file.name));
     status.value = `Loaded ${file.name}.`;
   };
   return (
-    <Card title="State as a file">
-      <p class="soft">
-        All stored data and the clock, without requests and faults. Anyone with the file can derive the first keys.
-      </p>
+    <Card title="Steps of the clock, and the state as a file">
+      <div class="row">
+        {Object.entries(STEPS).map(([label, minutes]) => (
+          <ActionButton key={label} act={() => ask('POST', '/clock', { advance: minutes * 60_000 })}>
+            + {label}
+          </ActionButton>
+        ))}
+      </div>
       <div class="form">
         <a class="button" id="state-save" href="/_emulator/state" download="emulator-state.json">
-          Download
+          Download all data
         </a>
-        <FileField
-          label="Replace all data by a file"
-          id="state-load"
-          accept=".json,application/json"
-          onFile={(file) => run(() => load(file))}
-        />
+        <FileField label="Replace all data by a file" id="state-load" onFile={(file) => run(() => load(file))} />
+        <p class="soft">Without requests and faults. Anyone with the file can derive the first keys.</p>
       </div>
       {status.value !== '' && <p role="status">{status.value}</p>}
       <ErrorLine>{error}</ErrorLine>

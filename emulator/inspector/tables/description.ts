@@ -8,27 +8,22 @@ export interface ServicePart {
   topics: readonly string[];
 }
 
+/** By default, its name is its only path and topic. */
+export function part(name: string, title: string, paths = [name], topics = paths): ServicePart {
+  return { name, title, paths, topics };
+}
+
 /** The first is shown at first. */
 export const PARTS: readonly [ServicePart, ...ServicePart[]] = [
-  { name: 'memory', title: 'Memory', paths: ['memory'], topics: ['memory'] },
-  { name: 'presets', title: 'Presets', paths: ['presets'], topics: ['presets'] },
-  {
-    name: 'integrations',
-    title: 'Integrations',
-    paths: ['integrations'],
-    topics: ['integrations', 'integration-executions'],
-  },
-  { name: 'files', title: 'Files', paths: ['files'], topics: ['files'] },
-  { name: 'users', title: 'Users', paths: ['users', 'sessions', 'workspaces'], topics: ['sessions', 'workspaces'] },
-  { name: 'keys', title: 'Keys and plan', paths: ['keys', 'account'], topics: ['api-keys', 'account'] },
-  { name: 'models', title: 'Models', paths: ['models'], topics: ['models'] },
-  {
-    name: 'usage',
-    title: 'Usage and limits',
-    paths: ['usage', 'limits'],
-    topics: ['usage', 'account', 'requests', 'clock'],
-  },
-  { name: 'clock', title: 'Clock and state', paths: ['clock', 'snapshots', 'reset'], topics: ['clock', 'snapshots'] },
+  part('memory', 'Memory'),
+  part('presets', 'Presets'),
+  part('integrations', 'Integrations', ['integrations'], ['integrations', 'integration-executions']),
+  part('files', 'Files'),
+  part('users', 'Users', ['users', 'sessions', 'workspaces']),
+  part('keys', 'Keys and plan', ['keys', 'account'], ['api-keys', 'account']),
+  part('models', 'Models'),
+  part('usage', 'Usage and limits', ['usage', 'limits'], ['usage', 'account', 'requests', 'clock']),
+  part('clock', 'Clock and state', ['clock', 'snapshots', 'reset']),
 ];
 
 /** An operation of the control plane. Its path is the one below `/_emulator`, with parameters as `{id}`. */
@@ -42,7 +37,7 @@ export interface DescribedList {
   list: PartOperation;
   /** Operations on one of its rows. */
   rows: PartOperation[];
-  /** Creates a row from all of its fields. */
+  /** Creates a row from all of its fields, with its id. */
   create: PartOperation | undefined;
   /** Changes an object as a whole. */
   whole: PartOperation | undefined;

@@ -1,12 +1,14 @@
 import { useSignal } from '@preact/signals';
 import type { OpenApi } from '../../src/control/openapi.js';
 import { Card, ErrorLine, Facts } from '../parts/card.js';
-import { bound, Field, Select } from '../parts/field.js';
+import { bound, Field, Select, type Value } from '../parts/field.js';
 import { ask } from '../service/control.js';
 import { useLoaded } from '../service/use-loaded.js';
-import { bodyOf, type DescribedList } from './description.js';
+import { bodyOf, type DescribedList, type PartOperation } from './description.js';
 import { needsInput, OperationButton, OperationForm, pathOf } from './operation.js';
 import { nameOf, type Row, type RowActions, Table, textOf } from './table.js';
+
+type Query = Readonly<Record<string, string>>;
 
 interface ListProps {
   described: DescribedList;
@@ -18,18 +20,17 @@ interface ListProps {
 export function ListCard({ described, topics, description }: ListProps) {
   const { list, whole } = described;
   const name = list.path.slice(list.path.lastIndexOf('/') + 1);
-  const query = useSignal<Readonly<Record<string, string>>>({});
+  const query = useSignal<Query>({});
   const params = new URLSearchParams(Object.entries(query.value).filter(([, value]) => value !== ''));
   const { data, error } = useLoaded<unknown>(`${list.path}?${params}`, topics, { keepsLast: true });
   return (
     <Card title={name.charAt(0).toUpperCase() + name.slice(1)}>
       <p class="soft">{list.summary}.</p>
-      <QueryForm {...described} query={query} />
+      <QueryForm list={list} query={query} />
       <ErrorLine>{error}</ErrorLine>
       {Array.isArray(data) && (
         <Table
           id={name}
-          label={name}
           rows={data.map((row) => (typeof row === 'string' ? { id: row } : row))}
           actionsOf={(row) => actionsOf(row, described, description)}
         />
@@ -45,10 +46,7 @@ export function ListCard({ described, topics, description }: ListProps) {
   );
 }
 
-function QueryForm({
-  list,
-  query,
-}: Pick<DescribedList, 'list'> & { query: { value: Readonly<Record<string, string>> } }) {
+function QueryForm({ list, query }: { list: PartOperation; query: Value<Query> }) {
   const fields = (list.parameters ?? []).map(({ name, schema, description = '' }) => {
     const of = bound(query.value[name] ?? '', (value) => {
       query.value = { ...query.value, [name]: value };
@@ -75,7 +73,7 @@ function Whole({ value }: { value: Row }) {
     <>
       <Facts of={Object.fromEntries(facts)} />
       {tables.map(([name, rows]) => (
-        <Table key={name} id={name} label={name} rows={rows} />
+        <Table key={name} id={name} rows={rows} />
       ))}
     </>
   );
@@ -88,31 +86,25 @@ function actionsOf(row: Row, { rows, create }: DescribedList, description: OpenA
     const [, parameter = ''] = /\{(\w+)\}/.exec(path) ?? [];
     return { [parameter]: String(row[parameter]) };
   };
-  const buttons = rows.map((operation) => {
-    const known = knownOf(operation);
-    if (needsInput(operation, known)) return null;
-    const { operationId: key, method } = operation;
-    if (method !== 'GET') return <OperationButton key={key} operation={operation} known={known} name={name} />;
-    return (
-      <a key={key} class="button quiet" href={`/_emulator${pathOf(operation, known)}`} download={name}>
-        Download
-      </a>
-    );
-  });
-  const forms = rows.map((operation) => {
-    const known = knownOf(operation);
-    if (!needsInput(operation, known)) return null;
-    const record = operation.method === 'PATCH' ? { record: row } : {};
-    return (
-      <OperationForm
-        key={operation.operationId}
-        operation={operation}
-        description={description}
-        known={known}
-        {...record}
-      />
-    );
-  });
+  const buttons = rows
+    .filter((operation) => !needsInput(operation, knownOf(operation)))
+    .map((operation) => {
+      const { operationId: key, method } = operation;
+      const known = knownOf(operation);
+      if (method !== 'GET') return <OperationButton key={key} operation={operation} known={known} name={name} />;
+      return (
+        <a key={key} class="button quiet" href={`/_emulator${pathOf(operation, known)}`} download={name}>
+          Download
+        </a>
+      );
+    });
+  const forms = rows
+    .filter((operation) => needsInput(operation, knownOf(operation)))
+    .map((operation) => {
+      const record = operation.method === 'PATCH' ? { record: row } : {};
+      const shared = { operation, description, known: knownOf(operation), ...record };
+      return <OperationForm key={operation.operationId} {...shared} />;
+    });
   const remove = rows.find(({ method, path }) => method === 'DELETE' && path.endsWith('}'));
   // What has no route to change it is deleted, and created once more.
   const replace = async (body: unknown): Promise<void> => {

@@ -4,6 +4,7 @@ import { ActionButton, ActionForm } from '../parts/action.js';
 import { CopyButton } from '../parts/button.js';
 import { bound, Field } from '../parts/field.js';
 import { ask } from '../service/control.js';
+import { parsedJson } from '../service/words.js';
 import { bodyOf, optionalFields, type PartOperation } from './description.js';
 
 interface OperationProps {
@@ -31,10 +32,11 @@ export function OperationForm({
   const text = useSignal(JSON.stringify(first, null, 2));
   const given = useSignal<Readonly<Record<string, string>>>({});
   const done = useSignal<{ secret?: string | undefined } | undefined>(undefined);
+  const { secret } = done.value ?? {};
   const optional = optionalFields(operation, description).join(', ');
   const send = async (): Promise<void> => {
     done.value = undefined;
-    const body = first === undefined ? undefined : parsed(text.value);
+    const body = first === undefined ? undefined : parsedJson(text.value);
     const answer = await (act?.(body) ?? ask(method, pathOf(operation, { ...known, ...given.value }), body));
     given.value = {};
     done.value = { secret: secretIn(answer) };
@@ -54,7 +56,7 @@ export function OperationForm({
                 key={name}
                 label={name}
                 id={`${id}-${name}`}
-                isRequired
+                required
                 of={bound(given.value[name] ?? '', (value) => {
                   given.value = { ...given.value, [name]: value };
                 })}
@@ -68,22 +70,11 @@ export function OperationForm({
       </ActionForm>
       {done.value !== undefined && (
         <p class="row" role="status" id={`${id}-done`}>
-          {done.value.secret === undefined ? 'Done.' : <NewSecret text={done.value.secret} />}
+          {secret === undefined ? 'Done.' : 'Copy it now, it is shown only once: '}
+          {secret !== undefined && <code id="new-secret">{secret}</code>}
+          {secret !== undefined && <CopyButton text={() => secret} id="copy" />}
         </p>
       )}
-    </>
-  );
-}
-
-/** A key or a token that no later response contains. */
-function NewSecret({ text }: { text: string }) {
-  return (
-    <>
-      <code class="grow" id="new-secret">
-        {text}
-      </code>
-      <CopyButton text={() => text} id="copy" />
-      <span class="soft">Copy it now: it is shown only once.</span>
     </>
   );
 }
@@ -112,14 +103,6 @@ export function pathOf({ path }: PartOperation, values: Readonly<Record<string, 
 /** `Delete` for `Delete a preset` */
 function verbOf({ summary }: PartOperation): string {
   return summary.split(' ', 1)[0] ?? summary;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new Error(`This is not JSON: ${error instanceof Error ? error.message : String(error)}`);
-  }
 }
 
 function secretIn(answer: unknown): string | undefined {

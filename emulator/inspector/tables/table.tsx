@@ -15,25 +15,17 @@ export interface RowActions {
   forms: ComponentChildren;
 }
 
+type ActionsOf = (row: Row) => RowActions;
+
 /** Records as a table, with a column for each of their fields. */
-export function Table({
-  id,
-  label,
-  rows,
-  actionsOf,
-}: {
-  id: string;
-  label: string;
-  rows: readonly Row[];
-  actionsOf?: (row: Row) => RowActions;
-}) {
+export function Table({ id, rows, actionsOf }: { id: string; rows: readonly Row[]; actionsOf?: ActionsOf }) {
   const [most, setMost] = useState(PAGE);
   if (rows.length === 0) return <Empty>None yet.</Empty>;
   const columns = [...new Set(rows.flatMap(Object.keys))].filter((name) => name !== 'object');
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
-      <section class="scrolls" tabIndex={0} aria-label={label}>
+      <section class="scrolls" tabIndex={0} aria-label={id}>
         <table id={id}>
           <thead>
             <tr>
@@ -59,15 +51,13 @@ export function Table({
 
 const PAGE = 100;
 
-function RowView({
-  row,
-  columns,
-  actionsOf,
-}: {
+interface RowProps {
   row: Row;
   columns: readonly string[];
-  actionsOf: ((row: Row) => RowActions) | undefined;
-}) {
+  actionsOf: ActionsOf | undefined;
+}
+
+function RowView({ row, columns, actionsOf }: RowProps) {
   const [isOpen, setOpen] = useState(false);
   const name = nameOf(row);
   const actions = actionsOf?.(row);

@@ -83,7 +83,7 @@ function integrationRoutes(routes: ControlRoutes, { stores: { integrations } }: 
   );
 }
 
-function replyRoutes(routes: ControlRoutes, { chat }: EmulatorParts): void {
+function replyRoutes(routes: ControlRoutes, { chat, changes }: EmulatorParts): void {
   routes.add('GET /replies', {
     id: 'listReplies',
     summary: 'List scripted replies, in the order in which they are tried',
@@ -97,16 +97,23 @@ function replyRoutes(routes: ControlRoutes, { chat }: EmulatorParts): void {
     responses: { 201: idResponse },
     handle: async (c) => {
       const { match, reply } = replyFrom(await checkedBody(c, replySchema));
+      changes.notify('replies');
       return { id: chat.add(match, reply) };
     },
   });
   routes.add('DELETE /replies', {
     id: 'clearReplies',
     summary: 'Delete all scripted replies',
-    handle: () => chat.clear(),
+    handle: () => {
+      changes.notify('replies');
+      chat.clear();
+    },
   });
   routes.add(
     'DELETE /replies/:id',
-    deletion('removeReply', 'scripted reply', (c) => chat.remove(idOf(c))),
+    deletion('removeReply', 'scripted reply', (c) => {
+      changes.notify('replies');
+      return chat.remove(idOf(c));
+    }),
   );
 }
