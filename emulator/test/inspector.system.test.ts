@@ -202,7 +202,7 @@ describe.runIf(hasBrowser)('the inspector in a browser', () => {
 
     await click('[aria-label="Open city"]');
     const change = { content: 'Bergen', isActive: false };
-    await submit('#changeMemory-send', { '#changeMemory-json': JSON.stringify(change) });
+    await submit('.open-row [type=submit]', { '.open-row textarea': JSON.stringify(change) });
     await browser.until("document.querySelector('#memory').innerText.includes('Bergen')");
     expect(emulator.memory.all()[0]?.item).toMatchObject({ type: 'preference', content: 'Bergen', isActive: false });
 
@@ -231,13 +231,12 @@ describe.runIf(hasBrowser)('the inspector in a browser', () => {
     emulator.presets.create({ id: 'greet', name: 'Greet', template: 'Say hello.' });
     await go('service/presets');
     await click('[aria-label="Open Greet"]');
-    const form = '.open-row #createPreset';
-    await submit(`${form}-send`, { [`${form}-json`]: '{ "id": "greet", "name": "Greet" }' });
+    await submit('.open-row [type=submit]', { '.open-row textarea': '{ "id": "greet", "name": "Greet" }' });
     await sees('.open-row [role=alert]');
     expect(emulator.presets.get('greet')).toMatchObject({ template: 'Say hello.' });
 
     const changed = { id: 'greet', name: 'Greet', template: 'Say goodbye.' };
-    await submit(`${form}-send`, { [`${form}-json`]: JSON.stringify(changed) });
+    await submit('.open-row [type=submit]', { '.open-row textarea': JSON.stringify(changed) });
     await browser.until("document.querySelector('#presets').innerText.includes('Say goodbye.')");
     expect(emulator.presets.get('greet')).toMatchObject({ template: 'Say goodbye.' });
     emulator.presets.delete('greet');
@@ -345,7 +344,7 @@ describe.runIf(hasBrowser)('the inspector in a browser', () => {
 
     expect(folded).toMatch(/^6 messages, 1 tool call\n/);
     expect(folded).toMatch(
-      /user 3 \d+ tokens\s+How is the wind\?\s+assistant 4 \d+ tokens\s+calls wind\s+\{"city":"Oslo"\}\s+result of wind 5 \d+ tokens\s+A gale/,
+      /user 3 · \d+ tokens\s+How is the wind\?\s+assistant 4 · \d+ tokens\s+calls wind\s+\{"city":"Oslo"\}\s+result of wind 5 · \d+ tokens\s+A gale/,
     );
     expect(folded).toMatch(/…\s+Show all 2,300 characters\s+assistant 6\s+Stay inside\.$/);
     expect(folded).not.toContain('Hello!');

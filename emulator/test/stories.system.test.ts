@@ -187,7 +187,7 @@ describe.runIf(hasBrowser && AT_LENGTH).each([390, 1280])('a story at %d px', (w
     await click('#createWorkspace summary');
     await submit('#createWorkspace-send', { '#createWorkspace-json': '{ "name": "ops" }' });
     await click('[aria-label="Open ops"]');
-    await submit('#addMember-send', { '#addMember-userId': 'anna' });
+    await submit('.open-row [type=submit]', { '.open-row input': 'anna' });
     await browser.until("document.querySelector('#workspaces').innerText.includes('anna')");
     await fits();
     await go('answers');
@@ -420,7 +420,7 @@ describe.runIf(hasBrowser && AT_LENGTH).each([390, 1280])('a story at %d px', (w
     await press('Show 13 earlier messages', '#messages');
     await reads('context, 2 entries');
     await reads('recalled, 1 entry');
-    expect(await text()).toMatch(/system 1\s*instructions\s*\d+ tokens/);
+    expect(await text()).toMatch(/system 1\s*instructions\s*· \d+ tokens/);
     await fits();
   });
 

@@ -144,12 +144,11 @@ function Answer({ run: now }: { run: Run }) {
   const { state, text, finishReason, usage, firstToken } = now;
   const isOpen = state === 'waiting' || state === 'arriving';
   const logged = requests.value.find(({ requestId }) => requestId !== undefined && requestId === now.requestId);
-  const answeredBy = logged?.answeredBy;
   // The log has no reply that was stopped before its headers came.
   const stoppedBy = logged?.stoppedBy ?? (state === 'stopped' ? 'client' : undefined);
   const facts = [
     stoppedBy !== undefined && `stopped by ${STOPPED_BY[stoppedBy] ?? stoppedBy}`,
-    answeredBy !== undefined && `answered by: ${answeredBy}`,
+    logged?.answeredBy && `answered by: ${logged.answeredBy}`,
     finishReason !== undefined && `finish reason ${finishReason}`,
     usage && `${count(usage.prompt_tokens)} + ${plural(usage.completion_tokens, 'token')}`,
     firstToken !== undefined && `first token after ${duration(firstToken)}`,

@@ -96,7 +96,7 @@ function MessageOf({ role, text, calls, resultOf, number, counted }: MessageProp
             {lines !== undefined && `, ${lines === 1 ? '1 entry' : `${lines} entries`}`}
           </span>
         )}
-        {tokens > 0 && <span class="soft"> {plural(tokens, 'token')}</span>}
+        {tokens > 0 && <span class="soft"> · {plural(tokens, 'token')}</span>}
       </p>
       {text !== '' && <Folded text={text} isCode={resultOf !== undefined} />}
       {calls.map(({ name, args }, i) => (

@@ -17,8 +17,8 @@ interface ShareProps {
 export function ShareForm({ query, requests }: ShareProps) {
   const note = useSignal('');
   const hidesPrompts = useSignal(false);
-  const mask = hidesPrompts.value ? 'keys,prompts' : 'keys';
-  const all = new URLSearchParams({ ...Object.fromEntries(query), mask });
+  const all = new URLSearchParams(query);
+  all.set('mask', hidesPrompts.value ? 'keys,prompts' : 'keys');
   const noted = note.value === '' ? '' : `&note=${encodeURIComponent(note.value)}`;
   return (
     <div class="share">

@@ -28,11 +28,13 @@ export function RequestsView({ id: selected, part }: { id: string; part: string 
     <>
       <Title name="Requests">What your program sends, and what it gets, as it happens.</Title>
       <FirstRunCard />
-      <details id="share">
-        <summary>Share these requests, or open a case</summary>
-        <ShareForm query={query} requests={found.length} />
-        <OpenCase />
-      </details>
+      {selected === '' && (
+        <details id="share">
+          <summary>Share these requests, or open a case</summary>
+          <ShareForm query={query} requests={found.length} />
+          <OpenCase />
+        </details>
+      )}
       <div class={`stack requests ${selected === '' ? '' : 'with-detail'}`}>
         <Card
           title={

@@ -73,7 +73,10 @@ function Whole({ value }: { value: Row }) {
     <>
       <Facts of={Object.fromEntries(facts)} />
       {tables.map(([name, rows]) => (
-        <Table key={name} id={name} rows={rows} />
+        <div key={name}>
+          <h3>{name}</h3>
+          <Table id={name} rows={rows} />
+        </div>
       ))}
     </>
   );

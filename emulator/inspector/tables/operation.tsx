@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { useId } from 'preact/hooks';
 import type { OpenApi } from '../../src/control/openapi.js';
 import { ActionButton, ActionForm } from '../parts/action.js';
 import { CopyButton } from '../parts/button.js';
@@ -27,7 +28,10 @@ export function OperationForm({
   /** What to do with the body, in place of the operation. */
   act?: (body: unknown) => Promise<unknown>;
 }) {
-  const { operationId: id, summary, method } = operation;
+  const { operationId, summary, method } = operation;
+  const own = useId();
+  // Several rows may be open.
+  const id = act === undefined && Object.keys(known).length === 0 ? operationId : own;
   const first = bodyOf(operation, description, record);
   const text = useSignal(JSON.stringify(first, null, 2));
   const given = useSignal<Readonly<Record<string, string>>>({});

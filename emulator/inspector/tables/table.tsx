@@ -25,7 +25,7 @@ export function Table({ id, rows, actionsOf }: { id: string; rows: readonly Row[
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
-      <section class="scrolls" tabIndex={0} aria-label={id}>
+      <section class="scrolls" tabIndex={0} aria-label={`Table of ${id}`}>
         <table id={id}>
           <thead>
             <tr>
@@ -69,7 +69,7 @@ function RowView({ row, columns, actionsOf }: RowProps) {
             <Cell name={column} value={row[column]} />
           </td>
         ))}
-        <td class="row">
+        <td class="actions">
           <Button kind="quiet" label={`${isOpen ? 'Close' : 'Open'} ${name}`} onClick={() => setOpen(!isOpen)}>
             {isOpen ? 'Close' : 'Open'}
           </Button>
