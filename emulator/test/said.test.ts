@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import type { LogEntry } from '../src/http/log/log-entry.js';
+import { repliedIn } from '../src/http/log/said.js';
 import { callsTo, openStream, testEmulator } from './support.js';
 
 test('the list of requests has the beginnings of prompts and replies, of streams and errors too', async () => {
@@ -49,6 +51,12 @@ test('the beginnings are short, have the text of parts, and no key, also where o
   expect(requests[1].asked).toHaveLength(160);
   expect(requests[0].asked).toBe('long, at the end'); // the log has only the first 64 KB of the body
   expect(JSON.stringify(requests)).not.toContain(secret.slice(7));
+});
+
+test('an error whose JSON is malformed is in the list as it came', () => {
+  const entry = { status: 502, headers: [], response: { body: '{"message":"bad \\x"}' } } as unknown as LogEntry;
+
+  expect(repliedIn(entry)).toBe('bad \\x');
 });
 
 test('what the playground sends counts towards limits of its own', async () => {

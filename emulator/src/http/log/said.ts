@@ -32,10 +32,19 @@ export function repliedIn(entry: LogEntry): string | undefined {
 function textsOf(json: string, name: string): string {
   let all = '';
   for (const [, text] of json.matchAll(new RegExp(`"${name}":\\s*("(?:[^"\\\\]|\\\\.)*")`, 'g'))) {
-    all += JSON.parse(text ?? '""');
+    all += decoded(text ?? '');
     if (all.length > SCANNED) break;
   }
   return all;
+}
+
+/** A body may be malformed, on purpose or not. */
+function decoded(quoted: string): string {
+  try {
+    return JSON.parse(quoted);
+  } catch {
+    return quoted.slice(1, -1);
+  }
 }
 
 /** Without keys, on one line, and in a string of its own: a part of another would keep that in memory. */
