@@ -71,6 +71,7 @@ describe.runIf(await hasChromium())('the inspector, operated by clicks', () => {
     await click('#faults-off');
     await counts('.banner.warning', 0);
 
+    await click('#close-detail');
     await click('#share summary');
     await click('#save-har');
     const file = join(downloads, 'requests.har');
