@@ -48,13 +48,10 @@ export class CompletionAccumulator {
       if (delta.content) choice.text.add(delta.content);
       for (const name in delta) if (name !== 'role' && name !== 'content') addOther(choice, name, delta);
       const isPiece = Boolean(delta.content || delta.tool_calls);
-      if (!finish_reason) {
-        this.#hasUnmarked ||= isPiece;
-        continue;
-      }
-      if (choice.finishReason === null) this.#unfinished -= 1;
-      else this.#wentOn ||= isPiece;
-      choice.finishReason = finish_reason;
+      if (choice.finishReason !== null) this.#wentOn ||= isPiece;
+      else if (finish_reason) this.#unfinished -= 1;
+      else this.#hasUnmarked ||= isPiece;
+      if (finish_reason) choice.finishReason = finish_reason;
     }
   }
 

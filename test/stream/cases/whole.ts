@@ -27,7 +27,6 @@ const completes = (usage?: object) => async (bench: Bench) => {
 const ends = (...steps: Step[]): Script => stream(...steps);
 /** A piece with a `finish_reason`, which some services send with every one. */
 const marked = (content: string) => event(chunk([{ index: 0, delta: { content }, finish_reason: 'stop' }]));
-const TWO = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], n: 2 };
 const FIN: Step = { end: 'fin' };
 const RESET: Step = { end: 'reset' };
 
@@ -120,25 +119,26 @@ export const wholeCases = [
       expect((await reading).error).toMatchObject({ kind: 'idle' });
     },
   ),
-  check(
-    'does not take the mark on every chunk of a slow stream for its end',
-    {
-      answers: ends(
-        send(event(chunk([{ index: 0, delta: { content: 'The ' }, finish_reason: 'stop' }]))),
-        { wait: true },
-        send(event(chunk([{ index: 0, delta: { content: 'Rhine.' }, finish_reason: 'stop' }])), DONE),
-      ),
-      options: { streamIdleTimeout: 100 * IDLE },
-    },
-    async (bench) => {
-      const opened = await bench.open();
-      const reading = readAll(opened);
-      await untilChunks(opened, 1);
-      await bench.time.advance(LAST_WORDS);
-      await bench.go();
+  ...Object.entries({
+    'on every chunk': marked('The '),
+    'on the first text': event(chunk([{ index: 0, delta: { role: 'assistant' } }])) + marked('The '),
+  }).map(([place, begin]) =>
+    check(
+      `does not take a mark ${place} of a slow stream for its end`,
+      {
+        answers: ends(send(begin), { wait: true }, send(marked('Rhine.'), DONE)),
+        options: { streamIdleTimeout: 100 * IDLE },
+      },
+      async (bench) => {
+        const opened = await bench.open();
+        const reading = readAll(opened);
+        await untilChunks(opened, begin.split('data:').length - 1);
+        await bench.time.advance(LAST_WORDS);
+        await bench.go();
 
-      expect((await reading).text).toBe('The Rhine.');
-    },
+        expect((await reading).text).toBe('The Rhine.');
+      },
+    ),
   ),
   check('leaves a stream that is cut before its end what it is', ends(send(text('The ')), FIN), async (bench) => {
     const { text: said, error } = await bench.read();
@@ -171,38 +171,20 @@ export const wholeCases = [
       ]);
     },
   ),
-  ...Object.entries({
-    'whose service marks every chunk': marked('The ') + marked('Rhine'),
-    'of which another choice was asked for': WHOLE,
-  }).map(([title, sent]) =>
+  ...[
+    { title: 'whose service marks every chunk', sent: marked('The ') + marked('Rhine'), n: 1 },
+    { title: 'that goes on after a mark', sent: text('The ') + finish() + text('Rhine'), n: 1 },
+    { title: 'of which another choice was asked for', sent: WHOLE, n: 2 },
+  ].map(({ title, sent, n }) =>
     check(
       `a reset is an error of a stream ${title}`,
       { answers: ends(send(sent), FIN), notIn: 'browsers' },
       async (bench) => {
-        const { error } = await readAll(await bench.client.chat.completions.create({ ...TWO, stream: true }));
+        const asked = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], n, stream: true } as const;
+        const { error } = await readAll(await bench.client.chat.completions.create(asked));
 
         expect(error).toMatchObject({ name: expect.stringMatching(/Error$/), partial: { choices: [{ index: 0 }] } });
       },
     ),
-  ),
-  check(
-    'does not take a mark on the first text of a slow stream for its end',
-    {
-      answers: ends(
-        send(event(chunk([{ index: 0, delta: { role: 'assistant' } }])), marked('The ')),
-        { wait: true },
-        send(marked('Rhine.'), DONE),
-      ),
-      options: { streamIdleTimeout: 100 * IDLE },
-    },
-    async (bench) => {
-      const opened = await bench.open();
-      const reading = readAll(opened);
-      await untilChunks(opened, 2);
-      await bench.time.advance(LAST_WORDS);
-      await bench.go();
-
-      expect((await reading).text).toBe('The Rhine.');
-    },
   ),
 ];
