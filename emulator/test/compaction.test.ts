@@ -14,12 +14,12 @@ describe('prose', () => {
   });
 
   test('without a cue becomes an excerpt under importantReferences', () => {
-    const content = 'The boats are old. Nobody repairs them in winter.';
+    const content = 'The boats are old. They stay in the water in winter.';
 
     expect(offered(content).candidates).toMatchObject([
       { item: { section: 'importantReferences', type: 'excerpt', text: '\nThe boats are old.' }, sentence: 0 },
       {
-        item: { section: 'importantReferences', type: 'excerpt', text: ' Nobody repairs them in winter.' },
+        item: { section: 'importantReferences', type: 'excerpt', text: ' They stay in the water in winter.' },
         sentence: 1,
       },
     ]);

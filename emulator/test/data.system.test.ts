@@ -120,7 +120,7 @@ describe('a data directory', () => {
 
   test('with a foreign file is rejected and not changed', () => {
     const data = dataDirectory();
-    for (const text of ['somebody else wrote this', 'somebody else wrote this\nin two lines\n', '{"file":"other"}\n']) {
+    for (const text of ['not a state', 'not a state\nin two lines\n', '{"file":"other"}\n']) {
       writeFileSync(join(data, 'emulator.jsonl'), text);
 
       expect(() => createEmulator({ data })).toThrow('not a data file');

@@ -77,7 +77,8 @@ export class ServiceResponse {
     const rest = Object.entries(body).filter(([name, value]) => value !== list && name !== 'success');
     if (rest.length === 0) return;
     this.rest = Object.fromEntries(rest);
-    if (MORE.test(JSON.stringify(this.rest))) this.source.call?.reporter?.emit({ type: 'more' });
+    const reporter = this.source.call?.reporter;
+    if (reporter !== undefined && MORE.test(JSON.stringify(this.rest))) reporter.emit({ type: 'more' });
   }
 
   /** The wait that it asks for, in milliseconds. `inBody` is what its error says, in seconds. */

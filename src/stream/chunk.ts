@@ -53,7 +53,7 @@ export class EventChunks {
   /** What `begin` has read. */
   #first: Next;
   /** The fields that the `delta` of each choice had: a `message` that follows has all of them again. */
-  readonly #written = new Map<unknown, Set<unknown>>();
+  readonly #written = new Map<unknown, Set<string>>();
   /** Whether all that came is JSON in no event with a whole message. */
   #isWholeJson = false;
 
@@ -201,7 +201,7 @@ export class EventChunks {
       if (choices.length === 1 || message) choice.index ??= at;
       const written = this.#written.get(choice.index) ?? new Set();
       this.#written.set(choice.index, written);
-      if (isObject(delta)) for (const name in delta) written.add(delta[name] ? name : undefined);
+      for (const [name, piece] of Object.entries(Object(delta))) if (piece) written.add(name);
       if (delta === undefined || delta === null || isObject(message)) {
         const more = Object.entries(Object(message)).filter(([name]) => !written.has(name));
         choice.delta = { ...Object(delta), ...Object.fromEntries(more) };

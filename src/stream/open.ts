@@ -47,7 +47,7 @@ async function begin(chunks: EventChunks, body: ByteSource): Promise<string | un
   try {
     return await chunks.begin(body);
   } catch (error) {
-    body.cancel(error as Error); // nobody reads the rest
+    body.cancel(error as Error); // the rest is not read
     throw error;
   }
 }

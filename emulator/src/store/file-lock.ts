@@ -37,7 +37,7 @@ function create(file: string): boolean {
   try {
     fs.writeFileSync(descriptor, [hostname(), process.pid, STARTED].join('\n'));
   } catch {
-    // The disk is full: whoever comes next takes the empty lock for an old one. Until then it can be read.
+    // The disk is full. An empty lock counts as an old one, so that the next process can still open the data.
   } finally {
     fs.closeSync(descriptor);
   }
