@@ -174,7 +174,7 @@ export const SERVICE_OPTIONS = z.object({
   storage: z.optional(z.custom<Storage>()),
   seed: flag('server', z.optional(z.union([text, z.number()])), {
     value: 'TEXT',
-    about: 'generate the same keys and ids on every start',
+    about: 'generate the same keys and ids on every start; data that --data has keeps its own',
     byDefault: 'random',
   }),
   clock: z.optional(z.custom<Clock>()),

@@ -178,6 +178,20 @@ describe('calls that wait', () => {
 });
 
 describe('a turn that fails after a step', () => {
+  test.each([[], [{ ...assistant('So'), replyTo: 'q', reply: 'r', stopped: true as const }]])(
+    'goes on after its results when it is regenerated: a tool may have done what must not be done twice (%#)',
+    async (...part) => {
+      const step = { replyTo: 'q', reply: 'r' };
+      const calls = { ...assistant(''), ...step, id: 'c', tool_calls: [called('a')] };
+      const store = memoryStore({ talk: [...question, calls, { ...answer('a'), ...step, id: 't' }, ...part] });
+      const { talk, rows } = scripted([{ content: 'At noon.' }], { store });
+
+      await talk.regenerate().final();
+
+      expect((await rows()).map(textOf)).toEqual(['When?', '', 'Yes.', 'At noon.']);
+    },
+  );
+
   test.each(['edit', 'regenerate'] as const)('keeps it where nothing whole is replaced: %s', async (how) => {
     const parts = how === 'edit' ? assistant('Soon.') : { ...assistant('So'), stopped: true };
     const store = memoryStore({ talk: [...question, { ...parts, id: 'a', replyTo: 'q' }] });
@@ -531,7 +545,8 @@ describe('a reply that goes on', () => {
       expect(await failureOf(talk.send([answer('b')]))).toMatchObject({
         ...{ name: 'ConversationConflictError', turn: { text: 'Stale.' } },
       });
-      expect((await rows()).map(textOf)).toEqual([how === 'edit' ? 'Another question?' : 'When?', 'Another reply.']);
+      const kept = how === 'edit' ? ['Another question?'] : ['When?', '', 'Yes.'];
+      expect((await rows()).map(textOf)).toEqual([...kept, 'Another reply.']);
     },
   );
 

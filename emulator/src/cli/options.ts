@@ -36,7 +36,7 @@ const COMMAND_OPTIONS = z.object({
   host: flag('server', z.optional(text), { value: 'ADDRESS', about: 'address to listen on', byDefault: DEFAULT_HOST }),
   seedFile: flag('server', z.optional(text), {
     value: 'FILE',
-    about: 'load initial data from a JSON file',
+    about: 'load initial data from a JSON file, unless --data has some',
     byDefault: 'a sample conversation',
   }),
   import: flag('server', z.optional(text), {

@@ -268,5 +268,5 @@ export const contentQuery = z.object({
 });
 export const requestsQuery = z.object({
   after: z.optional(z.string()),
-  limit: z.optional(z.string().check(z.regex(/^[1-9]\d*$/))),
+  limit: z.optional(number(/^[1-9]\d*$/, 'a whole number from 1')),
 });

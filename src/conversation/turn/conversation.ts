@@ -105,6 +105,7 @@ export class Conversation extends ContextActions {
   /**
    * Generates another reply to the last message of the user, or the first one. The old reply is replaced when the new one is
    * stored, in one step: if that fails, it is still there. It stays, too, if a late reply to another question follows it.
+   * A reply that failed after calls of tools goes on after their results.
    *
    * @throws {ConfigurationError} when the store has no `append`
    * @example

@@ -139,11 +139,11 @@ function isPartOfText({ role, stopped, tool_calls = [] }: ConversationMessage): 
   return role === 'assistant' && stopped === true && tool_calls.length === 0;
 }
 
-/** The place of another reply to the last question, or of the first one. @throws {RequestValidationError} */
+/** The place of another reply to the last question, which is asked again. @throws {RequestValidationError} */
 export function placeOfAnother(messages: Messages): Place<ConversationMessage> {
   const question = questionIn(messages);
   if (question === undefined) throw badInput('regenerate', 'there is no message of the user to reply to');
-  return { kind: 'again', input: [question] };
+  return placeOf([question], messages);
 }
 
 /** The place of another text of a question, with what the app keeps of it. @throws {RequestValidationError} */
