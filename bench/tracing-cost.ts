@@ -17,8 +17,8 @@ import {
   InMemorySpanExporter,
   type Sampler,
 } from '@opentelemetry/sdk-trace-base';
-import { GatewayClient } from 'context-gateway';
-import { observe } from 'context-gateway/otel';
+import { type ClientOptions, GatewayClient } from 'context-gateway';
+import { observeCalls } from 'context-gateway/otel';
 
 const CALLS = 2_000;
 const ROUNDS = 9;
@@ -35,12 +35,12 @@ const fetch = async (): Promise<Response> =>
   new Response(COMPLETION, { headers: { 'content-type': 'application/json' } });
 const ask = { model: 'atlas-small', messages: [{ role: 'user', content: 'When?' }] };
 
-const CASES: Record<string, (client: GatewayClient) => void> = {
-  'not observed': () => {},
-  'a listener that does nothing': (client) => void client.subscribe(() => {}),
-  'observed, no SDK registered': (client) => void observe(client),
-  'observed, not sampled': (client) => void observe(client, providers(new AlwaysOffSampler())),
-  'observed, span recorded, metrics': (client) => void observe(client, providers(new AlwaysOnSampler())),
+const CASES: Record<string, ClientOptions['onEvent']> = {
+  'not observed': undefined,
+  'a listener that does nothing': () => {},
+  'observed, no SDK registered': observeCalls(),
+  'observed, not sampled': observeCalls(providers(new AlwaysOffSampler())),
+  'observed, span recorded, metrics': observeCalls(providers(new AlwaysOnSampler())),
 };
 
 function providers(sampler: Sampler) {
@@ -63,10 +63,8 @@ async function microsecondsACall(client: GatewayClient): Promise<number> {
   return (user + system) / CALLS;
 }
 
-const clients = Object.entries(CASES).map(([name, listen]) => {
-  const client = new GatewayClient({ ...BASE, fetch });
-  listen(client);
-  return { name, client, times: [] as number[] };
+const clients = Object.entries(CASES).map(([name, onEvent]) => {
+  return { name, client: new GatewayClient({ ...BASE, fetch, onEvent }), times: [] as number[] };
 });
 // The cases alternate in each round, so that other load on the machine affects all of them.
 for (let round = 0; round <= ROUNDS; round += 1) {

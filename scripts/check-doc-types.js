@@ -48,7 +48,7 @@ function preambleOf(code) {
     'context-gateway': ['GatewayClient', 'ContextClient', 'readChatCompletionStream'],
     'context-gateway/conversation': ['createConversation', 'type Conversation'],
     'context-gateway/ai-sdk': ['createAiSdkProvider', 'contextMiddleware'],
-    'context-gateway/otel': ['observe'],
+    'context-gateway/otel': ['observeCalls'],
     'context-gateway/redis': ['redisLimiter'],
     'context-gateway/stores': ['postgresStore', 'sqliteStore'],
     ai: ['generateText', 'wrapLanguageModel'],

@@ -39,7 +39,7 @@ const PAGES: readonly Page[] = [
   {
     file: 'context',
     title: 'ContextClient',
-    text: `Every call of \`/api\`, with a user's session token. ${EACH} \`request\`, \`withOptions\`, \`subscribe\` and \`close\` are as in [GatewayClient](gateway.md).`,
+    text: `Every call of \`/api\`, with a user's session token. ${EACH} \`request\`, \`withOptions\` and \`close\` are as in [GatewayClient](gateway.md).`,
     classes: [['context', 'ContextClient']],
   },
   {

@@ -8,7 +8,7 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
 import { GatewayClient } from 'context-gateway';
-import { observe } from 'context-gateway/otel';
+import { observeCalls } from 'context-gateway/otel';
 import { createEmulator } from 'context-gateway-emulator';
 
 const exporter = new InMemorySpanExporter();
@@ -20,8 +20,8 @@ const emulator = createEmulator({
   pace: { ttft: 120, tokensPerSecond: 40 },
 });
 const { url } = await emulator.listen({ port: 0 });
-const gateway = new GatewayClient({ baseURL: url, apiKey: emulator.apiKeys.secret });
-observe(gateway, { tracerProvider });
+const onEvent = observeCalls({ tracerProvider });
+const gateway = new GatewayClient({ baseURL: url, apiKey: emulator.apiKeys.secret, onEvent });
 emulator.faults.add({ match: { path: '/v1/chat/completions' }, respond: { status: 503 } });
 
 const root = tracerProvider.getTracer('the program').startSpan('answer a question');

@@ -229,7 +229,7 @@ test('the recipe in CONTRIBUTING adds an endpoint to the client and to the emula
 
 test('the table in the README lists every call of the clients, and no others', () => {
   const [baseURL, apiKey, sessionToken] = ['https://service.test', 'svc_sk_test_0123', 'session-0123'];
-  const inherited = ['withOptions', 'ownParts', 'forUser', 'subscribe', 'close']; // methods that send no request
+  const inherited = ['withOptions', 'ownParts', 'forUser', 'close']; // methods that send no request
   const calls = [
     ...callsOf('gateway', new GatewayClient({ baseURL, apiKey })),
     ...callsOf('context', new ContextClient({ baseURL, sessionToken })),

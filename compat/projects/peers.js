@@ -3,9 +3,9 @@ import { GatewayClient } from 'context-gateway';
 
 const USES = {
   async otel() {
-    const { observe } = await import('context-gateway/otel');
+    const { observeCalls } = await import('context-gateway/otel');
     const gateway = new GatewayClient();
-    observe(gateway);
+    gateway.withOptions({ onEvent: observeCalls() });
     await gateway.presets.list();
     return 'observed';
   },

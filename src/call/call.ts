@@ -5,7 +5,6 @@ import type { Runtime } from '../base/runtime.js';
 import type { Area } from '../errors/api.js';
 import type { Sent } from '../errors/connection.js';
 import { Redactor } from '../errors/redactor.js';
-import type { Listener } from '../events/events.js';
 import type { CallReporter } from '../events/reporter.js';
 import type { Engine } from '../platform/engine.js';
 import type { Permit, RateLimiter, RateLimitObservation } from '../rate-limit/rate-limiter.js';
@@ -36,8 +35,6 @@ export interface ClientState {
   readonly tag: string | undefined;
   /** Calls in flight, including streams. */
   readonly live: LiveCalls;
-  /** Listeners of `client.subscribe`. */
-  readonly listeners: Set<Listener>;
   /** The last known limit of each bucket. */
   readonly rateLimits: Map<string, RateLimit>;
   readonly times: ServiceTimes;

@@ -6,7 +6,6 @@ import type { RateLimit } from '../base/response-info.js';
 import { type Runtime, systemRuntime } from '../base/runtime.js';
 import { ConfigurationError } from '../errors/base.js';
 import { badArgument, RequestValidationError } from '../errors/validation.js';
-import type { ClientEvent } from '../events/events.js';
 import type { EngineKind } from '../platform/engine.js';
 import { MemoryRateLimiter } from '../rate-limit/memory-rate-limiter.js';
 import { baseURLReader } from '../request/base-url.js';
@@ -100,26 +99,6 @@ export class ServiceClient<Options extends ClientOptions> extends Resource {
   }
 
   /**
-   * Calls `listener` with the events of every later call of this client, and of the clients that share its connections.
-   * Their `onEvent` is still called. For tracing and metrics. Returns a function that unsubscribes.
-   *
-   * @throws {ConfigurationError} when `listener` is not a function
-   * @example
-   * ```ts
-   * const unsubscribe = gateway.subscribe(({ type }) => console.log(type));
-   * await gateway.presets.list();
-   * unsubscribe();
-   * ```
-   */
-  subscribe(listener: (event: ClientEvent) => void): () => void {
-    if (typeof listener !== 'function') throw new ConfigurationError('subscribe takes a function.');
-    const { listeners } = this.#shared;
-    const own = (event: ClientEvent): void => listener(event); // the same function may subscribe twice
-    listeners.add(own);
-    return () => void listeners.delete(own);
-  }
-
-  /**
    * Call any endpoint, such as one that this version does not know. The credential, retries, limits and errors are
    * those of the other methods. Returns the parsed body unchanged; pass a `schema` to validate and type it.
    *
@@ -196,7 +175,6 @@ function createShared(options: ClientOptions, runtime: Runtime): ClientState {
     // In browsers, the service would have to allow the header that carries it.
     tag: userAgent() && Math.floor(runtime.random() * 36 ** 8).toString(36),
     live: new LiveCalls(),
-    listeners: new Set(),
     rateLimits: new Map(),
     times: { changes: new Map() },
   };

@@ -49,15 +49,17 @@ interface ClientParts {
   readonly shared: ClientState;
 }
 
+/** The calls of this process, of all clients: a listener may listen to several of them. */
+let started = 0;
+
 /** Sends all requests. It knows no paths and no resources. `docs/internals/request-path.md` explains each step. */
 export class Transport {
   readonly #client: ClientParts; // hidden also from `inspect` with `getters`, because it has the credential
-  /** The client's own listeners. */
-  readonly #own: readonly Listener[];
+  readonly #listeners: readonly Listener[];
 
   constructor(client: ClientParts) {
     this.#client = client;
-    this.#own = [client.options.onEvent, environmentListener()].filter((listener) => listener !== undefined);
+    this.#listeners = [client.options.onEvent, environmentListener()].filter((listener) => listener !== undefined);
   }
 
   /** Sends a request and reads one JSON value. A caller's `schema` replaces the built-in one. */
@@ -130,11 +132,11 @@ export class Transport {
     const { method, path, bucket = this.#client.area.name } = endpoint;
     const { runtime, live } = shared;
     const own = this.#client.options;
-    live.count += 1;
-    const facts = { call: live.count, area: this.#client.area.name, method, path };
+    started += 1;
+    const facts = { call: started, area: this.#client.area.name, method, path };
     const route = `${method} ${path}`;
     const idle = options.streamIdleTimeout ?? own.streamIdleTimeout ?? DEFAULTS.streamIdleTimeout;
-    const listeners = [...this.#own, ...shared.listeners];
+    const listeners = this.#listeners;
     const reporter = listeners.length === 0 ? undefined : new CallReporter(listeners, facts, runtime);
     reporter?.started(request.asked, streamed);
     return {
@@ -144,7 +146,7 @@ export class Transport {
       bucket,
       route,
       conversationId: endpoint.ids?.conversationId,
-      id: shared.tag && `${shared.tag}-${live.count}`,
+      id: shared.tag && `${shared.tag}-${started}`,
       timeouts: new CallTimeouts(runtime, live, options.signal, idle, options.deadline ?? own.deadline),
       timeout: options.timeout ?? own.timeout ?? endpoint.timeout ?? DEFAULTS.timeout,
       maxRetries: options.maxRetries ?? own.maxRetries ?? DEFAULTS.maxRetries,

@@ -4,9 +4,9 @@ import { isFunction } from '../validation/options.js';
 import type { ClientEvent } from './events.js';
 
 /**
- * A listener that prints each event as one readable line, without credentials, ids or message text: for `onEvent` and
- * `client.subscribe`. Takes `console`, or any object with `debug` and `warn`. Without code, `CONTEXT_GATEWAY_LOG=debug` in
- * the environment prints the same lines to standard error.
+ * A listener for `onEvent` that prints each event as one readable line, without credentials, ids or message text. Takes
+ * `console`, or any object with `debug` and `warn`. Without code, `CONTEXT_GATEWAY_LOG=debug` in the environment prints the
+ * same lines to standard error.
  *
  * @throws {ConfigurationError} when `logger` has no `debug` or `warn`
  * @example

@@ -52,106 +52,75 @@ export async function* mapCalls<Item, Result>(
   if (!(Number.isInteger(concurrency) && concurrency > 0))
     throw badArgument(['options', 'concurrency'], 'expected a whole number of at least 1');
   if (typeof call !== 'function') throw badArgument(['call'], 'expected a function'); // not an error for each item
-  const batch = new Batch(iteratorOf(items), call, concurrency);
-  const abort = (): void => batch.abort(signal?.reason);
+  const source = iteratorOf(items);
+  const stop = new AbortController();
+  const outcomes: MapResult<Item, Result>[] = [];
+  let pending = 0; // calls in flight, and outcomes that the loop has not taken
+  let isReading = false;
+  let isRead = false;
+  let failure: { readonly error: unknown } | undefined;
+  // `Promise.race` would keep every outcome until the slowest call has ended.
+  let wake = (): void => {};
+  const fail = (error: unknown): void => {
+    failure ??= { error };
+    wake();
+  };
+  const run = async (item: Item): Promise<void> => {
+    pending += 1;
+    let outcome: MapResult<Item, Result>;
+    try {
+      outcome = { item, result: await call(item, stop.signal) };
+    } catch (error) {
+      // Anything may be thrown, also nothing. Then `error` would say that the call succeeded.
+      const message = 'call threw a value that is not an Error: see error.cause.';
+      outcome = { item, error: error instanceof Error ? error : new Error(message, { cause: error }) };
+    }
+    if (failure === undefined) outcomes.push(outcome);
+    wake();
+  };
+  /** Reads items, and starts their calls. */
+  const read = async (): Promise<void> => {
+    isReading = true;
+    try {
+      while (pending < concurrency && !stop.signal.aborted && !isRead) {
+        const { value, done = false } = await source.next();
+        isRead = done;
+        if (!done && !stop.signal.aborted) void run(value);
+      }
+    } catch (error) {
+      isRead = true;
+      fail(error);
+    }
+    isReading = false;
+    wake();
+  };
+  const abort = (): void => {
+    fail(new APIAbortError({ cause: signal?.reason }));
+    stop.abort(signal?.reason);
+  };
   const unfollow = signal && onAbort(signal, abort);
   if (signal?.aborted) abort();
   const pause = pauses(); // calls that end at once would hold up timers
   try {
     for (;;) {
       await pause();
-      const outcome = await batch.next();
-      if (outcome === undefined) return;
-      yield outcome;
+      if (!isReading && !isRead) void read();
+      const outcome = outcomes.shift();
+      if (outcome !== undefined) {
+        pending -= 1;
+        yield outcome;
+        continue;
+      }
+      if (failure !== undefined) throw failure.error;
+      if (isRead && pending === 0) return;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
     }
   } finally {
     unfollow?.();
-    batch.close();
-  }
-}
-
-/** The calls of one loop. Ends with it. */
-class Batch<Item, Result> {
-  readonly #stop = new AbortController();
-  #state: 'open' | 'reading' | 'read' = 'open';
-  #failure: { readonly error: unknown } | undefined;
-  /** Outcomes that the loop has not taken yet. */
-  readonly #outcomes: MapResult<Item, Result>[] = [];
-  /** The number of calls in flight, and of these outcomes. */
-  #pending = 0;
-  /** Ends a wait of `next`. `Promise.race` would keep every outcome until the end of the batch. */
-  #wake = (): void => {};
-
-  constructor(
-    private readonly items: Iterator<Item> | AsyncIterator<Item>,
-    private readonly call: (item: Item, signal: AbortSignal) => PromiseLike<Result> | Result,
-    private readonly concurrency: number,
-  ) {}
-
-  /** The next outcome, or `undefined` at the end of the batch. */
-  async next(): Promise<MapResult<Item, Result> | undefined> {
-    for (;;) {
-      if (this.#state === 'open') void this.#startCalls();
-      const outcome = this.#outcomes.shift();
-      if (outcome !== undefined) {
-        this.#pending -= 1;
-        return outcome;
-      }
-      if (this.#failure !== undefined) throw this.#failure.error;
-      if (this.#state === 'read' && this.#pending === 0) return undefined;
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
-  }
-
-  abort(reason: unknown): void {
-    this.#fail(new APIAbortError({ cause: reason }));
-    this.#stop.abort(reason);
-  }
-
-  close(): void {
-    this.#stop.abort(); // the calls in flight, after a break
-    if (this.#state !== 'read') ignoreErrors(() => this.items.return?.()); // not awaited: it may wait for its next item
-  }
-
-  /** Reads items and starts their calls, as many as may be in flight. */
-  async #startCalls(): Promise<void> {
-    this.#state = 'reading';
-    try {
-      while (this.#pending < this.concurrency && !this.#stop.signal.aborted) {
-        const { value, done } = await this.items.next();
-        if (done) {
-          this.#state = 'read';
-          break;
-        }
-        if (!this.#stop.signal.aborted) void this.#run(value);
-      }
-    } catch (error) {
-      this.#state = 'read';
-      this.#fail(error);
-    }
-    if (this.#state === 'reading') this.#state = 'open';
-    this.#wake();
-  }
-
-  async #run(item: Item): Promise<void> {
-    this.#pending += 1;
-    let outcome: MapResult<Item, Result>;
-    try {
-      outcome = { item, result: await this.call(item, this.#stop.signal) };
-    } catch (error) {
-      // Anything may be thrown, also nothing. Then `error` would say that the call succeeded.
-      const message = 'call threw a value that is not an Error: see error.cause.';
-      outcome = { item, error: error instanceof Error ? error : new Error(message, { cause: error }) };
-    }
-    if (this.#failure === undefined) this.#outcomes.push(outcome);
-    this.#wake();
-  }
-
-  #fail(error: unknown): void {
-    this.#failure ??= { error };
-    this.#wake();
+    stop.abort(); // the calls in flight, after a break
+    if (!isRead) ignoreErrors(() => source.return?.()); // not awaited: it may wait for its next item
   }
 }
 

@@ -1,2 +1,2 @@
-export { type Observable, type ObserveOptions, observe } from './observe.js';
+export { type ObserveOptions, observeCalls } from './observe-calls.js';
 export { observeTools } from './observe-tools.js';

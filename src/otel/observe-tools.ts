@@ -2,7 +2,7 @@ import * as api from '@opentelemetry/api';
 import { WORK, workOf } from '../base/tool-work.js';
 import type { FunctionTool, Tool } from '../index.js';
 import { ATTRIBUTE } from './names.js';
-import { type ObserveOptions, SCOPE } from './observe.js';
+import { type ObserveOptions, SCOPE } from './observe-calls.js';
 
 /**
  * Returns tools whose calls are recorded as spans, `execute_tool` with their names: for the `tools` of a conversation. What a tool calls
@@ -11,8 +11,7 @@ import { type ObserveOptions, SCOPE } from './observe.js';
  * @example
  * ```ts
  * import { createConversation } from 'context-gateway/conversation';
- * import { observe, observeTools } from 'context-gateway/otel';
- * observe(gateway);
+ * import { observeTools } from 'context-gateway/otel';
  * const tools = observeTools([tide]);
  * const conversation = createConversation({ gateway, model: 'atlas-small', conversationId: 'tides', tools });
  * ```

@@ -39,9 +39,6 @@ export function createEngine({ fetch, dispatcher }: EngineOptions, rules = PAGE)
   throw new ConfigurationError('dispatcher works on Node only. Pass your own fetch instead.');
 }
 
-/** A page reads few streams, so it decodes all their chunks in one way. */
-export const repeatedChunk = (): undefined => undefined;
-
 /** The names of other clients would make every page larger. */
 export const adviceFor = (_name: string): string | undefined => undefined;
 

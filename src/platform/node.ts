@@ -24,7 +24,6 @@ import { multipart } from './upload/multipart.js';
 export { environmentListener, isBrowser, readEnvironment, userAgent } from './environment.js';
 export { adviceFor } from './names-of-others.js';
 export { redirectTarget, stillEncoded } from './on-the-way.js';
-export { repeatedChunk } from './repeated-chunk.js';
 
 /** Compiling a schema takes 2 to 4 ms and makes checks twenty times faster. Short programs should not pay for it. */
 const USES_BEFORE_COMPILING = 30;

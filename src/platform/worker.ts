@@ -6,7 +6,7 @@ import { contentOf } from './upload/content.js';
 import { refusePath } from './upload/file.js';
 import { multipart } from './upload/multipart.js';
 
-export { matches, repeatedChunk, userAgent } from './browser.js';
+export { matches, userAgent } from './browser.js';
 export { environmentListener, isBrowser, readEnvironment } from './environment.js';
 export { adviceFor } from './names-of-others.js';
 export { redirectTarget, stillEncoded } from './on-the-way.js';

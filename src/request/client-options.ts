@@ -89,7 +89,8 @@ export interface ClientOptions {
   pacing?: boolean | RateLimiter | undefined;
   /**
    * Called with the events of each call, from `start` to `done`: requests, responses, retries, waits. Events contain no
-   * credentials, ids or message text. Errors that it throws are ignored. `logTo(console)` prints them.
+   * credentials, ids or message text. Errors that it throws are ignored. `logTo(console)` prints them, and `observeCalls()`
+   * of `context-gateway/otel` makes spans and metrics of them. One function may listen to several clients.
    */
   onEvent?: ((event: ClientEvent) => void) | undefined;
   /**

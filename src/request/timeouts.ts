@@ -274,8 +274,6 @@ export class LiveCalls {
   readonly #calls = new Set<CallTimeouts>();
   /** Whether the client was closed. */
   closed = false;
-  /** How many calls have started. */
-  count = 0;
 
   /** Returns a function that ends it, and its listener on the caller's signal. */
   add(call: CallTimeouts, signal: AbortSignal | undefined): () => void {

@@ -1,4 +1,4 @@
-import { repeatedChunk, stillEncoded } from '#platform';
+import { stillEncoded } from '#platform';
 import { ignoreErrors, isThenable } from '../base/ignore-errors.js';
 import { tryJson } from '../base/json.js';
 import { isObject, ownField } from '../base/objects.js';
@@ -45,7 +45,6 @@ const MAX_SAID = 64 * 1024;
 export class EventChunks {
   readonly #events = new EventReader();
   readonly #decode: DecodeChunk | undefined;
-  readonly #repeated = repeatedChunk<ChatCompletionChunk>();
   /** The data of the first event that was skipped, and of the last one since the last chunk. */
   #firstSkipped: string | undefined;
   #lastSkipped: string | undefined;
@@ -162,9 +161,6 @@ export class EventChunks {
    * skipped, and the end of the body decides whether anything is missing. So is one after a whole completion.
    */
   #read(event: ServerSentEvent, { cut, isWhole }: Place): ChatCompletionChunk | 'done' | undefined {
-    const plain = event.event === undefined && this.#decode === undefined;
-    const repeated = plain ? this.#repeated?.recognise(event.data) : undefined;
-    if (repeated !== undefined) return repeated;
     const isBare = event.event === BARE;
     const data = event.data.trim();
     if (data === '[DONE]') return 'done';
@@ -184,7 +180,7 @@ export class EventChunks {
     if (value === undefined && decode !== undefined) value = decoded(isBare ? { data } : event, cut || isWhole, decode);
     if (value === undefined || value === 'done') return value;
     const chunk = value as ChatCompletionChunk; // checked in the next line, or reported and returned as it is
-    if (check(this.response, chatCompletionChunkSchema, value) && plain) this.#repeated?.learn(event.data, chunk);
+    check(this.response, chatCompletionChunkSchema, value);
     return chunk;
   }
 

@@ -46,7 +46,7 @@ describe('the done event', () => {
     expect(done()).toEqual([
       {
         type: 'done',
-        call: 1,
+        call: expect.any(Number),
         area: 'gateway',
         method: 'POST',
         path: '/v1/chat/completions',
@@ -172,8 +172,8 @@ describe('the done event', () => {
     await second;
 
     expect(done()).toMatchObject([
-      { call: 1, outcome: 'aborted', error: 'AbortError', status: undefined },
-      { call: 2, outcome: 'aborted', error: 'ClientClosedError' },
+      { outcome: 'aborted', error: 'AbortError', status: undefined },
+      { outcome: 'aborted', error: 'ClientClosedError' },
     ]);
   });
 
@@ -228,48 +228,29 @@ describe('the done event', () => {
   });
 });
 
-describe('subscribe', () => {
-  test('adds a listener to onEvent, also for derived clients, until it is unsubscribed', async () => {
+describe('onEvent', () => {
+  test('is called for derived clients, unless they have their own', async () => {
     answers(json(completion()));
     const { gateway, events } = listening();
-    const seen: string[] = [];
+    const own: ClientEvent[] = [];
 
-    const end = gateway.subscribe(({ type }) => seen.push(type));
     await gateway.withOptions({ timeout: 1_000 }).chat.completions.create(chatParams);
-    end();
-    await gateway.chat.completions.create(chatParams);
+    await gateway.withOptions({ onEvent: (event) => own.push(event) }).chat.completions.create(chatParams);
 
-    expect(seen).toEqual(['start', 'request', 'response', 'done']);
-    expect(events).toHaveLength(8);
-  });
-
-  test('calls a function subscribed twice twice, and keeps a listener from changing the event of another', async () => {
-    answers(json(completion()));
-    const gateway = gatewayAt();
-    const seen: string[] = [];
-    const listener = (event: ClientEvent): void => {
-      seen.push(event.method);
-      (event as { method: string }).method = 'changed';
-    };
-
-    const endFirst = gateway.subscribe(listener);
-    gateway.subscribe(listener);
-    await gateway.chat.completions.create(chatParams);
-    endFirst();
-    await gateway.chat.completions.create(chatParams);
-
-    expect(seen).toEqual(Array(8 + 4).fill('POST'));
+    expect(events.map(({ type }) => type)).toEqual(['start', 'request', 'response', 'done']);
+    expect(own.map(({ type }) => type)).toEqual(['start', 'request', 'response', 'done']);
+    expect(own[0]?.call).not.toBe(events[0]?.call);
   });
 
   test('lets a listener add headers to an attempt, but not the credential or those of the caller', async () => {
     answers(busy, json(completion()));
-    const gateway = gatewayAt({ maxRetries: 1, defaultHeaders: { Tracestate: 'mine=1' } });
     const taken: boolean[] = [];
-    gateway.subscribe((event) => {
+    const onEvent = (event: ClientEvent) => {
       if (event.type !== 'request') return;
       taken.push(event.setHeader('x-extra', `${event.attempt}`));
       for (const name of ['traceparent', 'TraceState', 'authorization']) taken.push(event.setHeader(name, 'theirs'));
-    });
+    };
+    const gateway = gatewayAt({ onEvent, maxRetries: 1, defaultHeaders: { Tracestate: 'mine=1' } });
 
     await gateway.chat.completions.create(chatParams, { headers: { traceparent: 'mine' } });
 

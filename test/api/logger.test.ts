@@ -9,12 +9,23 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** A logger that keeps its lines, without their times. */
+/** A logger that keeps its lines, without their times, and with calls counted from 1. */
 const recorder = () => {
   const lines: string[] = [];
+  const counted = fromOne();
   const keep = (level: string) => (line: string) =>
-    void lines.push(`${level}: ${line.replace(/(wait|duration)=[\d.]+/g, '$1=n')}`);
+    void lines.push(`${level}: ${counted(line).replace(/(wait|duration)=[\d.]+/g, '$1=n')}`);
   return { lines, logger: { debug: keep('debug'), warn: keep('warn') } };
+};
+
+/** The calls of a process are counted together. */
+const fromOne = () => {
+  const numbers: string[] = [];
+  return (line: string) =>
+    line.replace(/#(\d+)/, (_, number: string) => {
+      if (!numbers.includes(number)) numbers.push(number);
+      return `#${numbers.indexOf(number) + 1}`;
+    });
 };
 
 const HEAD = 'context-gateway gateway #1 POST /v1/chat/completions';
@@ -54,7 +65,7 @@ test('CONTEXT_GATEWAY_LOG=debug prints to standard error, without key and prompt
   answers(json({ ...completion(), model: `m\n${KEY}` }));
   await gatewayAt().chat.completions.create({ ...chatParams, model: 'a\nb' });
 
-  const printed = error.mock.calls.map(String);
+  const printed = error.mock.calls.map(String).map(fromOne());
   expect(printed[0]).toBe(`${HEAD}: start model=a b streamed=false`);
   expect(printed).toHaveLength(4);
   expect(printed.join()).not.toMatch(/Name a river|svc_sk_|\n/);

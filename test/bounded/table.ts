@@ -307,8 +307,9 @@ export const TEXT_ROWS: Readonly<Record<string, TextRow>> = {
   'what a log prints': {
     names: ['logTo'],
     text: (text) => {
-      const logged = gatewayWith(() => new Response(text, { status: 500, headers: { 'x-request-id': 'r' } }));
-      logged.subscribe(logTo({ debug() {}, info() {}, warn() {}, error() {} } as never) as never);
+      const onEvent = logTo({ debug() {}, info() {}, warn() {}, error() {} } as never) as never;
+      const answer = () => new Response(text, { status: 500, headers: { 'x-request-id': 'r' } });
+      const logged = gatewayWith(answer).withOptions({ onEvent });
       return failing(() => logged.presets.list());
     },
   },
@@ -431,7 +432,7 @@ export const LIST_ROWS: Readonly<Record<string, ListRow>> = {
 
 /** Functions that take nothing from outside but what another row has. */
 export const EXEMPT: Readonly<Record<string, string>> = {
-  observe: 'takes events of a client: the rows of GatewayClient make them',
+  observeCalls: 'takes events of a client: the rows of GatewayClient make them',
   redisLimiter: 'takes numbers that its own scripts return',
   assumed: 'takes options of a developer',
   seedFrom: 'takes a file of a developer',

@@ -1,7 +1,7 @@
 import { InMemoryMetricExporter, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import type { ClientEvent, DoneEvent } from 'context-gateway';
-import { observe } from 'context-gateway/otel';
+import { observeCalls } from 'context-gateway/otel';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 const NOW = 1_767_600_000_000;
@@ -28,12 +28,7 @@ async function record(facts: object, ...events: object[]) {
   const tracerProvider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] });
   const reader = new PeriodicExportingMetricReader({ exporter: metrics, exportIntervalMillis: 3_600_000 });
   const meterProvider = new MeterProvider({ readers: [reader] });
-  let emit: (event: ClientEvent) => void = () => {};
-  const subscribe = (listener: typeof emit) => {
-    emit = listener;
-    return () => {};
-  };
-  observe({ subscribe }, { tracerProvider, meterProvider });
+  const emit = observeCalls({ tracerProvider, meterProvider });
   for (const event of events) {
     emit({ call: 1, area: 'gateway', ...facts, ...event } as ClientEvent);
     vi.advanceTimersByTime(100);

@@ -1,8 +1,8 @@
 import { context, createTraceState, metrics, TraceFlags, trace } from '@opentelemetry/api';
 import { AlwaysOffSampler } from '@opentelemetry/sdk-trace-base';
-import { ConfigurationError, GatewayClient, tool } from 'context-gateway';
+import { ContextClient, tool } from 'context-gateway';
 import { createConversation } from 'context-gateway/conversation';
-import { observe, observeTools } from 'context-gateway/otel';
+import { observeCalls, observeTools } from 'context-gateway/otel';
 import { afterEach, describe, expect, test } from 'vitest';
 import { completion } from '../helpers/samples.js';
 import { plain, type ReceivedSpan } from './receiver.js';
@@ -129,10 +129,10 @@ describe('the span of a call', () => {
   });
 });
 
-test('metrics reach an SDK that is registered after observe was called', async () => {
-  const { gateway, meterProvider, receiver, flush, stop } = await open();
-  stop();
-  observe(gateway);
+test('metrics reach an SDK that is registered after observeCalls was called', async () => {
+  const world = await open();
+  const { meterProvider, receiver, flush } = world;
+  const gateway = world.gateway.withOptions({ onEvent: observeCalls() });
   metrics.setGlobalMeterProvider(meterProvider);
   try {
     await gateway.presets.list();
@@ -144,16 +144,14 @@ test('metrics reach an SDK that is registered after observe was called', async (
   expect(receiver.metrics.map(({ name }) => name)).toEqual(['context_gateway.client.call.duration']);
 });
 
-test('a client that is observed twice has one span and one count for each call', async () => {
-  const { gateway, tracerProvider, meterProvider, receiver, flush } = await open();
-  observe(gateway.withOptions({ timeout: 5_000 }), { tracerProvider, meterProvider });
+test('one listener tells the calls of several clients apart', async () => {
+  const { gateway, emulator, url, onEvent, receiver, flush } = await open();
+  const context = new ContextClient({ baseURL: url, sessionToken: emulator.sessionToken, onEvent });
 
-  await gateway.presets.list();
+  await Promise.all([gateway.presets.list(), context.memory.list()]);
   await flush();
 
-  expect(receiver.spans).toHaveLength(1);
-  const durations = receiver.metrics.filter(({ name }) => name === 'context_gateway.client.call.duration');
-  expect(JSON.stringify(durations)).toMatch(/"count":"?1"?,/);
+  expect(receiver.spans.map(({ name }) => name).sort()).toEqual(['GET /api/memory', 'GET /v1/presets']);
 });
 
 test('exports contain no prompt, no completion and no key', async () => {
@@ -186,22 +184,6 @@ test('no text of the service makes a span large', async () => {
   const attributes = plain((await spanOf('chat atlas-small')).attributes);
   expect(attributes['gen_ai.response.finish_reasons']).toEqual(['x'.repeat(100), ...Array(19).fill('y')]);
   expect(receiver.text().length).toBeLessThan(20_000);
-});
-
-test('the function that observe returns stops it', async () => {
-  const { gateway, receiver, stop, flush } = await open();
-  await gateway.presets.list();
-  stop();
-  await gateway.presets.list();
-
-  await flush();
-  expect(receiver.spans).toHaveLength(1);
-});
-
-test('observe accepts only a client', () => {
-  // @ts-expect-error a function is not a client
-  expect(() => observe(() => {})).toThrow(ConfigurationError);
-  expect(() => observe(new GatewayClient({ baseURL: 'https://service.test', apiKey: 'svc_sk_test' }))).not.toThrow();
 });
 
 describe('the span of a tool', () => {

@@ -5,7 +5,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import { BasicTracerProvider, type Sampler, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { GatewayClient, type RateLimiter } from 'context-gateway';
-import { observe } from 'context-gateway/otel';
+import { observeCalls } from 'context-gateway/otel';
 import { createEmulator, type EmulatorOptions } from 'context-gateway-emulator';
 import { startReceiver } from './receiver.js';
 
@@ -29,15 +29,16 @@ export async function observedWorld({
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   const emulator = createEmulator({ seed: 'traces', ...options.emulator });
   const service = await emulator.listen({ port: 0 });
-  const gateway = new GatewayClient({ baseURL: service.url, apiKey: emulator.apiKeys.secret, pacing });
-  const stop = observe(gateway, { tracerProvider, meterProvider });
+  const onEvent = observeCalls({ tracerProvider, meterProvider });
+  const gateway = new GatewayClient({ baseURL: service.url, apiKey: emulator.apiKeys.secret, pacing, onEvent });
   return {
     receiver,
     emulator,
+    url: service.url,
     gateway,
     tracerProvider,
     meterProvider,
-    stop,
+    onEvent,
     /** Runs inside a span of the program, as framework instrumentations do. */
     inSpan: <T>(name: string, work: () => Promise<T>): Promise<T> => {
       const span = tracerProvider.getTracer('the program').startSpan(name);

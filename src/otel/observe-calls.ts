@@ -1,0 +1,48 @@
+import * as api from '@opentelemetry/api';
+import { type ClientEvent, ConfigurationError } from '../index.js';
+import { CallMetrics } from './call-metrics.js';
+import { CallSpan } from './call-span.js';
+
+/** Options of `observeCalls`. */
+export interface ObserveOptions {
+  /** @default the global provider, set with `trace.setGlobalTracerProvider` */
+  tracerProvider?: api.TracerProvider | undefined;
+  /** @default the global provider, set with `metrics.setGlobalMeterProvider` */
+  meterProvider?: api.MeterProvider | undefined;
+}
+
+/** The name of the tracer and the meter. */
+export const SCOPE = 'context-gateway';
+
+/**
+ * Returns a listener for `onEvent` of a client, or of several, that records a span and metrics for every call, and sends
+ * `traceparent` to the service. Never records prompts, replies, keys, or ids of resources.
+ *
+ * @throws {ConfigurationError} when `@opentelemetry/api` is too old
+ *
+ * @example
+ * ```ts
+ * import { GatewayClient } from 'context-gateway';
+ * import { observeCalls } from 'context-gateway/otel';
+ * const gateway = new GatewayClient({ onEvent: observeCalls() });
+ * ```
+ */
+export function observeCalls(options: ObserveOptions = {}): (event: ClientEvent) => void {
+  const { metrics, trace }: Partial<typeof api> = api;
+  if (metrics === undefined || trace === undefined)
+    throw new ConfigurationError(
+      'observeCalls needs @opentelemetry/api from 1.3 to 1.x: npm install @opentelemetry/api@1.',
+    );
+  const tracer = (options.tracerProvider ?? trace.getTracerProvider()).getTracer(SCOPE);
+  // Created by the first call: unlike tracers, meters created before an SDK is registered never report to it.
+  let counted: CallMetrics | undefined;
+  const open = new Map<number, CallSpan>();
+  return (event) => {
+    const { call, type } = event;
+    if (type === 'start') open.set(call, new CallSpan(tracer, event));
+    open.get(call)?.take(event);
+    if (type === 'done') open.delete(call);
+    counted ??= new CallMetrics((options.meterProvider ?? metrics.getMeterProvider()).getMeter(SCOPE));
+    counted.take(event);
+  };
+}
