@@ -49,13 +49,12 @@ interface ClientParts {
   readonly shared: ClientState;
 }
 
-/** The calls of this process, of all clients: a listener may listen to several of them. */
-let started = 0;
-
 /** Sends all requests. It knows no paths and no resources. `docs/internals/request-path.md` explains each step. */
 export class Transport {
   readonly #client: ClientParts; // hidden also from `inspect` with `getters`, because it has the credential
   readonly #listeners: readonly Listener[];
+  /** Calls of all clients: one listener may listen to several. */
+  static #started = 0;
 
   constructor(client: ClientParts) {
     this.#client = client;
@@ -132,8 +131,8 @@ export class Transport {
     const { method, path, bucket = this.#client.area.name } = endpoint;
     const { runtime, live } = shared;
     const own = this.#client.options;
-    started += 1;
-    const facts = { call: started, area: this.#client.area.name, method, path };
+    const id = ++Transport.#started;
+    const facts = { call: id, area: this.#client.area.name, method, path };
     const route = `${method} ${path}`;
     const idle = options.streamIdleTimeout ?? own.streamIdleTimeout ?? DEFAULTS.streamIdleTimeout;
     const listeners = this.#listeners;
@@ -146,7 +145,7 @@ export class Transport {
       bucket,
       route,
       conversationId: endpoint.ids?.conversationId,
-      id: shared.tag && `${shared.tag}-${started}`,
+      id: shared.tag && `${shared.tag}-${id}`,
       timeouts: new CallTimeouts(runtime, live, options.signal, idle, options.deadline ?? own.deadline),
       timeout: options.timeout ?? own.timeout ?? endpoint.timeout ?? DEFAULTS.timeout,
       maxRetries: options.maxRetries ?? own.maxRetries ?? DEFAULTS.maxRetries,

@@ -15,7 +15,7 @@ import type { ClientEvent } from './events.js';
  * const lines: string[] = [];
  * const logger = { debug: (line: string) => lines.push(line), warn: (line: string) => lines.push(line) };
  * await new GatewayClient({ onEvent: logTo(logger) }).presets.list();
- * console.log(lines[0]);
+ * console.log(lines[0]?.split(': ')[1]);
  * ```
  */
 export function logTo(logger: Logger): (event: ClientEvent) => void {
