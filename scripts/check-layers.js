@@ -47,7 +47,7 @@ const DOORS = ['index.ts', 'conversation/index.ts'];
 const GROUND_FLOOR = ['base/', 'validation/', 'rate-limit/'];
 /** Packages that only these files and folders may import. */
 const RESERVED = {
-  undici: ['platform/agent.ts', 'platform/undici-agent.ts'],
+  undici: ['platform/is-ours.ts', 'platform/undici-agent.ts'],
   'eventsource-parser': ['stream/sse.ts'],
   '@ai-sdk/provider': ['ai-sdk/api-call-error.ts', 'ai-sdk/provider.ts', 'ai-sdk/prompt-parts.ts'],
   '@opentelemetry/api': ['otel/'],

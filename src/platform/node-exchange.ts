@@ -1,8 +1,8 @@
 import { ownProperties } from '../base/objects.js';
 import type { HeaderSource } from '../base/response-info.js';
 import { ConfigurationError } from '../errors/base.js';
-import type { Controller, Dispatch, DispatchHandler, ResponseFields } from './agent.js';
 import { decompress } from './decompress.js';
+import type { Controller, Dispatch, DispatchHandler, ResponseFields } from './dispatch.js';
 import type { ByteSource, Exchange, OutgoingRequest, Progress, ResponseHead } from './engine.js';
 import { connectionError, type FailedRequest } from './failure.js';
 import { fetchHeaders, streamSource } from './fetch.js';

@@ -2,7 +2,8 @@ import type { Socket } from 'node:net';
 import type { ZodMiniType } from 'zod/mini';
 import * as z from 'zod/mini';
 import { ConfigurationError } from '../errors/base.js';
-import { type Agent, appWideDispatcher, createAgent, type Dispatch } from './agent.js';
+import { type Agent, createAgent } from './agent.js';
+import type { Dispatch } from './dispatch.js';
 import type {
   Engine,
   EngineKind,
@@ -15,6 +16,7 @@ import type {
 } from './engine.js';
 import { environmentLog } from './environment.js';
 import { type FetchRules, fetchEngine, requestInit } from './fetch.js';
+import { appWideDispatcher, isNativeFetch, isNodesFetch } from './is-ours.js';
 import { meaningInDispatcher, meaningInFetch, meaningInPool } from './meaning.js';
 import { NodeExchange } from './node-exchange.js';
 import { responseIn } from './response-in.js';
@@ -138,11 +140,11 @@ class NodeEngine implements Engine {
     return this.#fetchIsReplaced() ? 'fetch' : appWideDispatcher();
   }
 
-  /** Mocks and instrumentations replace the global `fetch`. Node's own is recognised by its source text. */
+  /** Mocks and instrumentations replace the global `fetch`. */
   #fetchIsReplaced(): boolean {
     const { fetch } = globalThis;
     if (fetch === this.#nativeFetch || fetch === undefined) return false;
-    if (!String(fetch).includes('internal/deps/undici')) return true;
+    if (!isNodesFetch(fetch)) return true;
     this.#nativeFetch = fetch;
     return false;
   }
@@ -153,9 +155,5 @@ class NodeEngine implements Engine {
  * its last failure says nothing about earlier attempts.
  */
 function sendsOnce(fetch: unknown): boolean {
-  return (
-    fetch === globalThis.fetch &&
-    appWideDispatcher() === undefined &&
-    /internal\/deps\/undici|^function fetch\(.*\[native code\]/s.test(String(fetch))
-  );
+  return fetch === globalThis.fetch && appWideDispatcher() === undefined && isNativeFetch(fetch);
 }

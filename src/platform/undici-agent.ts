@@ -1,7 +1,4 @@
-/**
- * undici's pool alone. The whole package takes three times as long to load, and replaces the global dispatcher of
- * Node 20's `fetch`.
- */
+/** Types of the two files of undici that `is-ours.ts` loads. */
 declare module 'undici/lib/dispatcher/agent.js' {
   export { Agent as default } from 'undici';
 }
