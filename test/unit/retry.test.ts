@@ -77,11 +77,11 @@ describe('the retry matrix, with five retries allowed', () => {
     ['R: 429', () => status(429), [6, 6, 6]],
     ['R: 503 of a proxy', () => status(503), [6, 6, 1]],
     ['R: 503 of the service itself', () => refused(503), [6, 6, 6]],
-    ...[408, 500, 502, 504].map(
+    ...[408, 500, 502, 504, 520, 521, 522, 523, 524, 529, 530].map(
       (code) => [`E: ${code}`, () => status(code), [3, 3, 1]] as [string, () => Error, number[]],
     ),
     ['E: 425', () => status(425), [2, 2, 1]],
-    ...[200, 301, 400, 401, 403, 404, 405, 409, 413, 415, 422, 501, 599].map(
+    ...[200, 301, 400, 401, 403, 404, 405, 409, 413, 415, 422, 501, 525, 599].map(
       (code) => [`E: ${code}`, () => status(code), [1, 1, 1]] as [string, () => Error, number[]],
     ),
     ['B: cut off in the body', () => broken('body', 'yes'), [6, 6, 1]],

@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { manualRuntime, seededRandom, settled } from '../helpers/manual-runtime.js';
 import { failureOf, KEY } from '../helpers/service.js';
 
-type Answer = { status: number; headers?: Record<string, string>; body?: string };
+type Answer = { status: number; headers?: Record<string, string>; body?: string | ReadableStream<Uint8Array> };
 
 /** A client on a manual clock, whose requests get these responses in order. */
 function clientFor(answers: readonly Answer[], options: GatewayClientOptions = {}, seed = 1, latency = 0) {
@@ -177,6 +177,43 @@ describe('a call on a manual clock', () => {
     expect(error).toMatchObject({ name: 'RateLimitError', retryAfter: 11_000, attempts: [{ status: 429 }] });
     expect((error as Error).message).toContain('was not sent again');
     expect(sentAt).toEqual([0]);
+  });
+
+  test('waits eight seconds after a 429 whose body was cut: its wait may have been in the rest', async () => {
+    let pulled = 0;
+    const body = new ReadableStream<Uint8Array>({
+      pull: (stream) => {
+        pulled += 1;
+        if (pulled === 1) stream.enqueue(new TextEncoder().encode('{"error":{"message":"busy","type":"rate_'));
+        else stream.error(new Error('cut'));
+      },
+    });
+    const { client, runtime, sentAt } = clientFor([
+      { status: 429, headers: { 'retry-after': '1' }, body },
+      { status: 200 },
+    ]);
+
+    expect(await outcomeOf(client.integrations.list(), runtime)).toEqual([]);
+
+    expect(sentAt).toHaveLength(2);
+    expect(sentAt[1]).toBeGreaterThanOrEqual(8_000);
+  });
+
+  test('waits at least a second for the body of another 429, whatever its header says', async () => {
+    const body = new ReadableStream<Uint8Array>(); // which never comes
+    const answers = [{ status: 429, headers: { 'retry-after-ms': '100' }, body }, { status: 200 }];
+    const { client, runtime, sentAt } = clientFor(answers, { maxRetries: 0 });
+    const rejected = failureOf(client.integrations.list());
+    await settled();
+
+    const second = client.integrations.list();
+    await runtime.advance(999);
+    expect(sentAt).toEqual([0]);
+    await runtime.advance(1);
+    await second;
+    expect(sentAt).toEqual([0, 1_000]);
+
+    await rejected;
   });
 
   test('waits for the retry-after of a 429, which no jump of the wall clock affects', async () => {
