@@ -13,7 +13,7 @@ import { environment, runWell } from './child.js';
 import { install } from './package-file.js';
 import { askInDev, comeBack, useChat, WIDTHS } from './use-chat.js';
 
-const APP = join(import.meta.dirname, '../examples/apps/use-chat');
+const APP = join(import.meta.dirname, '../examples/use-chat');
 /** A server action, an edge route and a client component. */
 const KINDS = join(import.meta.dirname, 'projects/next');
 const ENV = {

@@ -1,14 +1,13 @@
-/** The example without a bundler, with the package's own file for browsers, in every browser. */
+/** A page without a bundler, with the package's own file for browsers, in every browser. */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { tsImport } from 'tsx/esm/api';
-import { askInPage } from './ask-in-page.js';
 
 const { browsers, launchBrowser } = await tsImport('../test/browser/launch.ts', import.meta.url);
 
-const PAGE = join(import.meta.dirname, '../examples/apps/no-bundler');
+const PAGE = join(import.meta.dirname, 'projects/no-bundler');
 const TYPES = { html: 'text/html', js: 'text/javascript' };
 
 /** `project` has the package installed. */
@@ -35,6 +34,21 @@ export function unbundledChecks(project, emulator) {
       }
     },
   ]);
+}
+
+/** Asks a question in the page. Runs there, so it uses nothing from outside. */
+async function askInPage(question) {
+  const blocked = [];
+  document.addEventListener('securitypolicyviolation', ({ blockedURI }) => blocked.push(blockedURI));
+  const form = document.querySelector('form');
+  const isReady = async () => {
+    while (form.ariaBusy === 'true') await new Promise((resolve) => setTimeout(resolve, 20));
+  };
+  await isReady();
+  form.question.value = question;
+  form.requestSubmit();
+  await isReady();
+  return { reply: document.querySelector('p').textContent, blocked };
 }
 
 async function serve(script) {

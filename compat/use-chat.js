@@ -1,4 +1,4 @@
-/** Uses the page of `examples/apps/use-chat` as a visitor does, by clicks and keys. */
+/** Uses the page of `examples/use-chat` as a visitor does, by clicks and keys. */
 import { join } from 'node:path';
 
 export const WIDTHS = [390, 1280];

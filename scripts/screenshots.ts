@@ -1,19 +1,16 @@
 /**
- * Takes the pictures of the README, the guides and the seven stories in docs/stories: `npx tsx scripts/screenshots.ts`, or with the
+ * Takes the pictures of the README, the guides and the stories in docs/stories: `npx tsx scripts/screenshots.ts`, or with the
  * names of some: `npx tsx scripts/screenshots.ts recall batch`.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { serve } from '@hono/node-server';
 import { GatewayClient } from 'context-gateway';
 import { addSampleConversation, createEmulator } from 'context-gateway-emulator';
-import { buildPage } from '../examples/apps/build-page.js';
 import { launchChromium } from '../test/browser/launch.js';
 import { picture, record } from './terminal-picture.js';
 
 const STORIES: Readonly<Record<string, () => Promise<void>>> = {
   recall,
   compaction,
-  countdown,
   batch,
   attempts,
   trace,
@@ -72,49 +69,6 @@ async function compaction(): Promise<void> {
   await both.screenshot({ path: `${FOLDER}/compaction.webp`, type: 'webp', quality: 80 });
   await inspector.close();
   await both.close();
-  await emulator.close();
-}
-
-/** A chat page that counts down after a 429. */
-async function countdown(): Promise<void> {
-  const emulator = createEmulator({ seed: 'screenshots', now: '2026-03-02T09:30:00Z' });
-  emulator.chat.on(
-    'release',
-    'On Tuesdays, because support is fully staffed then. Hotfixes may go out on any day until 16:00.',
-  );
-  emulator.chat.on(
-    'hotfix',
-    'The release captain approves it, and a second engineer reviews the change before it goes out.',
-  );
-  const { url } = await emulator.listen({ port: 0 });
-  const page = await buildPage('browser-chat');
-  const server = serve({ fetch: ({ url: asked }) => page(new URL(asked).pathname), port: 0, hostname: '127.0.0.1' });
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as { port: number };
-  const query = new URLSearchParams({ baseURL: url, apiKey: emulator.apiKeys.publishable });
-  for (const [path, width, height, theme] of [
-    [`${GUIDES}/browser-chat.webp`, 1000, 560, 'light'],
-    [`${FOLDER}/browser-chat-phone.webp`, 390, 700, 'dark'],
-  ] as const) {
-    const tab = await browser.newPage();
-    await tab.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }]);
-    await tab.setViewport({ width, height });
-    await tab.goto(`http://127.0.0.1:${port}/?${query}`);
-    const ask = async (question: string): Promise<void> => {
-      await tab.type('textarea', question);
-      await tab.keyboard.press('Enter');
-      await tab.waitForSelector('ol[aria-busy=false]');
-    };
-    await ask('When do we release?');
-    await ask('Who approves a hotfix?');
-    emulator.faults.add({ match: { path: '/v1/chat/completions' }, respond: { status: 429, retryAfter: 12 } });
-    await tab.type('textarea', 'And on Fridays?');
-    await tab.keyboard.press('Enter');
-    await tab.waitForSelector('.banner');
-    await tab.screenshot({ path, type: 'webp', quality: 80 });
-    await tab.close();
-  }
-  server.close();
   await emulator.close();
 }
 

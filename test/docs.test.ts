@@ -125,16 +125,13 @@ describe('the documentation', () => {
     expect([...services]).toEqual(['harbour-chat']);
   });
 
-  test.each([
-    ['chat-page', 'use-chat', 11],
-    ['memory', 'memory', 3],
-  ])('has the code of the app of the page %s', (page, app, count) => {
-    const guide = readFileSync(`docs/guides/${page}.md`, 'utf8');
+  test('has the files of the page with useChat, as they are among the examples', () => {
+    const guide = readFileSync('docs/guides/chat-page.md', 'utf8');
     const files = [...guide.matchAll(/^```tsx?\n\/\/ (.*)\n([\s\S]*?)^```$/gm)]
-      .map(([, path = '', code]) => ({ path: `examples/apps/${app}/${path}`, code }))
+      .map(([, path = '', code]) => ({ path: `examples/use-chat/${path}`, code }))
       .filter(({ path }) => existsSync(path));
 
-    expect(files).toHaveLength(count);
+    expect(files).toHaveLength(11);
     for (const { path, code } of files) expect(readFileSync(path, 'utf8'), path).toBe(code);
   });
 

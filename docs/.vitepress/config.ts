@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { type DefaultTheme, defineConfig, type SiteConfig } from 'vitepress';
-import { addressOf, apps, programs, searchText, tasks } from './examples.js';
+import { addressOf, examples, searchText } from './examples.js';
 import { groupsOf, pagesIn, placeOf, siteLink, slugOf, titleOf } from './pages.js';
 
 const REPOSITORY = 'https://github.com/context-gateway/context-gateway';
@@ -40,7 +40,7 @@ const sidebar: DefaultTheme.SidebarItem[] = [
     text: 'Examples',
     collapsed: true,
     link: '/examples/',
-    items: [...tasks, ...programs, ...apps].map((each) => ({ text: each.name, link: addressOf(each) })),
+    items: examples.map((each) => ({ text: each.name, link: addressOf(each) })),
   },
   section('The project', [
     'docs/stories/README.md',

@@ -2,11 +2,11 @@ import { DefaultChatTransport, readUIMessageStream, type UIMessage, type UIMessa
 import { createEmulator } from 'context-gateway-emulator';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 // They load without variables, as `next build` does. `npm run compat` tests the page.
-import { POST as chat } from '../../examples/apps/use-chat/app/api/chat/route.js';
-import { GET as resume, DELETE as stop } from '../../examples/apps/use-chat/app/api/replies/[id]/route.js';
-import { POST as tools } from '../../examples/apps/use-chat/app/api/tools/route.js';
-import { store } from '../../examples/apps/use-chat/app/database.js';
-import { asMessage, earlier } from '../../examples/apps/use-chat/app/store.js';
+import { POST as chat } from '../../examples/use-chat/app/api/chat/route.js';
+import { GET as resume, DELETE as stop } from '../../examples/use-chat/app/api/replies/[id]/route.js';
+import { POST as tools } from '../../examples/use-chat/app/api/tools/route.js';
+import { store } from '../../examples/use-chat/app/database.js';
+import { asMessage, earlier } from '../../examples/use-chat/app/store.js';
 
 const emulator = createEmulator({ seed: 'use-chat' });
 /** The id of the conversation, new for each test. */

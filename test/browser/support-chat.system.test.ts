@@ -20,9 +20,9 @@ import { createEmulator, emulatorStore } from 'context-gateway-emulator';
 import Database from 'libsql';
 import type { Browser, Page } from 'puppeteer-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { buildPage } from '../../examples/apps/build-page.js';
-import { chatServer } from '../../examples/apps/support-chat/node-server.js';
-import { supportChat } from '../../examples/apps/support-chat/server.js';
+import { buildPage } from '../../examples/support-chat/build-page.js';
+import { chatServer } from '../../examples/support-chat/node-server.js';
+import { supportChat } from '../../examples/support-chat/server.js';
 import { AT_LENGTH } from '../helpers/endurance.js';
 import { hasChromium, launchChromium } from './launch.js';
 
@@ -59,7 +59,7 @@ async function start(database?: string, slow = 0): Promise<string> {
 beforeAll(async () => {
   baseURL = (await emulator.listen({ port: 0 })).url;
   context = new ContextClient({ baseURL, sessionToken: emulator.sessionToken });
-  page = await buildPage('support-chat');
+  page = await buildPage();
   if (isHere) browser = await launchChromium();
 });
 beforeEach(() => {
@@ -391,7 +391,7 @@ test.runIf(AT_LENGTH)(
 
 /** The app as `npm run example support-chat` starts it, with a database. */
 async function startProcess(database: string): Promise<{ child: ChildProcess; address: string }> {
-  const args = ['--import', 'tsx', '--import', './scripts/import-lua.js', 'examples/apps/support-chat/server.ts'];
+  const args = ['--import', 'tsx', '--import', './scripts/import-lua.js', 'examples/support-chat/server.ts'];
   const keys = { CONTEXT_GATEWAY_BASE_URL: baseURL, CONTEXT_GATEWAY_API_KEY: emulator.apiKeys.secret };
   const env = { PATH: process.env.PATH, DATABASE: join(folder, database), ...keys };
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });

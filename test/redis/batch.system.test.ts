@@ -22,7 +22,7 @@ const CONCURRENCY = 8;
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(resolve('node_modules/.batch-')); // inside the project, so that its dependencies resolve
-  await build({ ...USER_PROGRAM, entryPoints: ['examples/apps/batch/batch.ts'], outdir: folder });
+  await build({ ...USER_PROGRAM, entryPoints: ['examples/batch/batch.ts'], outdir: folder });
 });
 afterAll(() => rm(folder, { recursive: true }));
 

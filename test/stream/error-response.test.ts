@@ -11,7 +11,7 @@ import {
   toEventStream,
 } from 'context-gateway';
 import { describe, expect, test, vi } from 'vitest';
-import { relayTo } from '../../examples/apps/relay/server.js';
+import { relayTo } from '../helpers/relay.js';
 import { failureOf } from './bench.js';
 import { eventResponse, streamOf } from './canned.js';
 import { PARAMS } from './measure.js';

@@ -17,7 +17,7 @@ import {
 } from 'context-gateway';
 import { createEmulator } from 'context-gateway-emulator';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { relayTo } from '../../examples/apps/relay/server.js';
+import { relayTo } from '../helpers/relay.js';
 import { failureOf, readAll } from './bench.js';
 import { eventResponse, streamOf, streamOfClient } from './canned.js';
 import { watchProcess } from './measure.js';

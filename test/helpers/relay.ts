@@ -1,10 +1,7 @@
-/** A server that relays completions to its page, and keeps the key. Run: npm run example relay */
-import { fileURLToPath } from 'node:url';
-import { serve } from '@hono/node-server';
-import { GatewayClient, toErrorResponse, toEventStream } from 'context-gateway';
+/** A server that relays completions to its page, and keeps the key. */
+import { type GatewayClient, toErrorResponse, toEventStream } from 'context-gateway';
 import { Hono } from 'hono';
 import * as z from 'zod';
-import { buildPage } from '../build-page.js';
 
 /** What the page may send: no system messages, and no more than a person types. */
 const chatSchema = z.object({
@@ -34,12 +31,4 @@ export function relayTo(gateway: GatewayClient): Hono {
   });
 
   return app;
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const app = relayTo(new GatewayClient()); // address and key from the environment
-  const page = await buildPage('relay');
-  app.get('*', ({ req }) => page(req.path));
-  const port = Number(process.env.PORT ?? 0);
-  serve({ fetch: app.fetch, port, hostname: '127.0.0.1' }, (info) => console.log(`Open http://127.0.0.1:${info.port}`));
 }

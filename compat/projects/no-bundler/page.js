@@ -1,4 +1,4 @@
-/** Streams a reply into the page. Run: npm run example no-bundler */
+/** Streams a reply into the page. */
 // A copy of `node_modules/context-gateway/dist/browser.js` beside this file.
 import { ContextGatewayError, GatewayClient } from './context-gateway.js';
 

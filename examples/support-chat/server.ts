@@ -18,7 +18,7 @@ import { Hono } from 'hono';
 import Database from 'libsql';
 import pg from 'pg';
 import * as z from 'zod';
-import { buildPage } from '../build-page.js';
+import { buildPage } from './build-page.js';
 
 const INSTRUCTIONS = 'You are the support of a shipping company. Answer briefly.';
 /** What the page may send. `newest` is the newest message that it shows. */
@@ -127,7 +127,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     : sqliteStore(new Database(database));
   await store.migrate();
   const app = supportChat({ gateway: new GatewayClient(), store, contextWindow: 4_000 });
-  const page = await buildPage('support-chat');
+  const page = await buildPage();
   app.get('*', ({ req }) => page(req.path));
   const port = Number(process.env.PORT ?? 0);
   serve({ fetch: app.fetch, port, hostname: '127.0.0.1' }, (info) => console.log(`Open http://127.0.0.1:${info.port}`));
