@@ -44,38 +44,28 @@ async function checkServer(project, name, env) {
   child.stderr.on('data', (data) => {
     printed += data;
   });
+  const ask = (question, signal) => {
+    const headers = { 'content-type': 'application/json' };
+    const body = JSON.stringify({ conversationId: name, question });
+    return fetch(`http://127.0.0.1:${port}/chat`, { method: 'POST', headers, body, signal });
+  };
+  const checkReply = async (question) => {
+    const text = await read(await ask(question));
+    if (!text.includes('Oslo') || printed !== '') throw new Error(`the reply: ${text}${printed}`);
+  };
   try {
-    const asked = { conversationId: name, question: 'We keep the manifests in Oslo. Where do we keep the manifests?' };
-    const turn = await read(await ask(port, asked, child));
-    if (!turn.includes('Oslo')) throw new Error(`the reply: ${turn}${printed}`);
+    await untilListening(port, child);
+    await checkReply('We keep the manifests in Oslo. Where do we keep the manifests?');
     const left = new AbortController();
-    const response = await ask(port, { ...asked, question: 'And where else?' }, child, left.signal);
-    await response.body.getReader().read();
+    await (await ask('And where else?', left.signal)).body.getReader().read();
     left.abort();
-    const again = await read(await ask(port, { ...asked, question: 'Where do we keep the manifests?' }, child));
-    if (!again.includes('Oslo') || printed !== '') throw new Error(`after a visitor left: ${again}${printed}`);
+    await checkReply('Where do we keep the manifests?');
     child.kill('SIGTERM');
     const [code] = await once(child, 'exit');
     if (code !== 0) throw new Error(`after SIGTERM, the server ended with ${code}: ${printed}`);
     return '';
   } finally {
     child.kill('SIGKILL');
-  }
-}
-
-/** Asks again until the server listens. */
-async function ask(port, body, child, signal) {
-  for (;;) {
-    const init = {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-      signal,
-    };
-    const response = await fetch(`http://127.0.0.1:${port}/chat`, init).catch((error) => error);
-    if (response instanceof Response) return response;
-    if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 
@@ -88,6 +78,13 @@ async function read(response) {
     if (event.type === 'error') throw new Error(event.error.message);
   }
   return text;
+}
+
+async function untilListening(port, child) {
+  while (!(await fetch(`http://127.0.0.1:${port}`).catch(() => undefined))) {
+    if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
 }
 
 /** The code of the guide that begins with `// name` and contains `mark`. */

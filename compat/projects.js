@@ -1,16 +1,12 @@
 /** Installs the package file into empty projects of every kind, which then make calls, read streams and compile. */
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { run, runWell } from './child.js';
 import { install } from './package-file.js';
 
 const PROGRAMS = join(import.meta.dirname, 'projects');
-const TSC = join(import.meta.dirname, '../node_modules/typescript/bin/tsc');
 const NODE_TYPES = join(import.meta.dirname, '../node_modules/@types');
-const YARN = join(import.meta.dirname, 'node_modules/@yarnpkg/cli-dist/bin/yarn.js');
 const MOST_PACKAGES = 4;
-/** The oldest TypeScript that is supported, and newer ones than the project's own. */
-const TYPESCRIPTS = ['5.4', '6', '7'];
 
 /**
  * The strictest options a user can have. All declarations of packages are checked, and no types are available except
@@ -18,6 +14,7 @@ const TYPESCRIPTS = ['5.4', '6', '7'];
  */
 const STRICT = {
   target: 'es2022',
+  lib: ['es2022', 'dom'],
   strict: true,
   exactOptionalPropertyTypes: true,
   noUncheckedIndexedAccess: true,
@@ -29,15 +26,29 @@ const STRICT = {
   checkJs: true,
   types: [],
 };
-/** The program to compile in each project. */
-const PROGRAM_OF = { esm: 'every-name.ts', cjs: 'every-name.ts', tested: 'in-process.js' };
-const RESOLUTIONS = {
-  bundler: { module: 'esnext', moduleResolution: 'bundler' },
-  node16: { module: 'node16', moduleResolution: 'node16' },
-  nodenext: { module: 'nodenext', moduleResolution: 'nodenext' },
-};
-/** Knows no `exports`. TypeScript 6 warns about it, and 7 does not have it. */
+const BUNDLER = { module: 'esnext', moduleResolution: 'bundler' };
+const NODE16 = { module: 'node16', moduleResolution: 'node16' };
+const NODENEXT = { module: 'nodenext', moduleResolution: 'nodenext' };
+/** Knows no `exports`. TypeScript 7 does not have it. */
 const CLASSIC = { module: 'commonjs', moduleResolution: 'node', esModuleInterop: true };
+const ON_NODE = { ...NODENEXT, lib: ['es2022'], types: ['node'], typeRoots: [NODE_TYPES] };
+/** The project's TypeScript, the oldest that is supported, and the newest. */
+const OWN = join(import.meta.dirname, '../node_modules/typescript');
+const OLDEST = join(import.meta.dirname, 'node_modules/typescript54');
+const NEWEST = join(import.meta.dirname, 'node_modules/typescript7');
+/** A compiler, the project, its program, and the options beside the strict ones. */
+const TYPE_CHECKS = {
+  'TypeScript, bundler, ES module': [OWN, 'esm', 'every-entry.ts', BUNDLER],
+  'TypeScript, nodenext, ES module': [OWN, 'esm', 'every-entry.ts', NODENEXT],
+  'TypeScript, nodenext, CommonJS': [OWN, 'cjs', 'every-entry.ts', NODENEXT],
+  "TypeScript, the emulator, Node's types instead of dom": [OWN, 'tested', 'in-process.js', ON_NODE],
+  'TypeScript, the emulator, dom': [OWN, 'tested', 'in-process.js', BUNDLER],
+  'TypeScript 5.4, node16, ES module': [OLDEST, 'esm', 'every-entry.ts', NODE16],
+  "TypeScript 5.4, nodenext, Node's types instead of dom": [OLDEST, 'esm', 'every-entry.ts', ON_NODE],
+  'TypeScript 5.4, node, CommonJS': [OLDEST, 'cjs', 'every-entry.ts', CLASSIC],
+  'TypeScript 7, bundler, ES module': [NEWEST, 'esm', 'every-entry.ts', BUNDLER],
+  "TypeScript 7, nodenext, Node's types instead of dom": [NEWEST, 'esm', 'every-entry.ts', ON_NODE],
+};
 
 /** Creates the projects below `folder` and returns their checks as `[name, check]`. */
 export function projectChecks(file, emulatorFile, folder, emulator) {
@@ -49,45 +60,19 @@ export function projectChecks(file, emulatorFile, folder, emulator) {
     ['installed in an empty CommonJS project', () => checkInstall(file, cjs)],
     ['import: a call and a stream', () => checkCalls(esm, 'calls.js', emulator)],
     ['require: a call and a stream', () => checkCalls(cjs, 'calls.cjs', emulator)],
-    ["schemas in the project's own zod", () => checkSchemas(esm)],
-    ['require: every error is an instance of its class', () => checkErrors(cjs, emulator)],
+    ["schemas in the project's own zod", () => outputOf(esm, 'schemas.js')],
+    ['require: every error is an instance of its class', () => outputOf(cjs, 'errors.cjs', emulator)],
     ['the emulator beside it, in process: a call and a stream', () => checkInProcess([file, emulatorFile], tested)],
     ['with zod 4.0, which the web build shares: a call and a stream', () => checkOldestZod(file, folder, emulator)],
-    ['beside zod 3: its schemas validate responses', () => checkZod3(file, folder, emulator)],
-    ['msw 3 answers, on Node 22', () => checkMsw(file, folder)],
-    ["Yarn 4 with Plug'n'Play: a call and a stream, import and require", () => checkPnp(file, folder, emulator)],
   ];
 }
 
 /** The type checks, which are independent of each other. */
 export function typeChecks(folder) {
-  const dom = ['es2022', 'dom'];
-  const kinds = Object.entries(RESOLUTIONS).flatMap(([name, resolution]) => [
-    [`TypeScript, ${name}, ES module`, 'esm', { ...resolution, lib: dom }],
-    [`TypeScript, ${name}, CommonJS`, 'cjs', { ...resolution, lib: dom }],
-  ]);
-  const onNode = { ...RESOLUTIONS.nodenext, lib: ['es2022'], types: ['node'], typeRoots: [NODE_TYPES] };
-  kinds.push(["TypeScript, nodenext, Node's types instead of dom", 'esm', onNode]);
-  kinds.push(["TypeScript, the emulator, Node's types instead of dom", 'tested', onNode]);
-  kinds.push(['TypeScript, the emulator, dom', 'tested', { ...RESOLUTIONS.bundler, lib: dom }]);
-  const own = kinds.map(([name, project, options]) => [
+  return Object.entries(TYPE_CHECKS).map(([name, [compiler, project, program, options]]) => [
     name,
-    () => checkTypes(join(folder, project), name, options, TSC),
+    () => checkTypes(join(folder, project), name, { compiler, program, options }),
   ]);
-  const others = TYPESCRIPTS.flatMap((version) => {
-    const tsc = join(import.meta.dirname, `node_modules/typescript${version.replace('.', '')}/bin/tsc`);
-    const silenced = version === '6' ? { ignoreDeprecations: '6.0' } : {};
-    return [
-      ['bundler', 'esm', RESOLUTIONS.bundler],
-      ['node16', 'esm', RESOLUTIONS.node16],
-      ["nodenext, Node's types instead of dom", 'esm', onNode],
-      ...(version === '7' ? [] : [['node', 'cjs', { ...CLASSIC, ...silenced }]]),
-    ].map(([resolution, project, options]) => {
-      const name = `TypeScript ${version}, ${resolution}`;
-      return [name, () => checkTypes(join(folder, project), name, { lib: dom, ...options }, tsc)];
-    });
-  });
-  return [...own, ...others];
 }
 
 export function newProject(folder, name, type, settings = {}) {
@@ -110,79 +95,38 @@ async function checkInstall(file, project) {
 
 async function checkInProcess(files, project) {
   await install(files, project);
-  return checkTexts(await runWell([process.execPath, 'in-process.js'], { cwd: project }), 'fetch');
+  return checkTexts(await outputOf(project, 'in-process.js'), 'fetch');
 }
 
-async function checkCalls(project, program, { env }) {
-  checkTexts(await runWell([process.execPath, program], { cwd: project, env }));
+async function checkCalls(project, program, emulator) {
+  checkTexts(await outputOf(project, program, emulator));
   return '';
 }
 
-/** `printed` is the output of `calls.js`. Returns what it sent through. */
-export function checkTexts(printed, expected = 'undici') {
-  checkPlain(printed);
-  const { engine } = JSON.parse(printed);
-  if (!expected.includes(engine)) throw new Error(`sent through ${engine} instead of ${expected}`);
-  return engine;
+async function outputOf(project, program, { env } = {}) {
+  return (await runWell([process.execPath, program], { cwd: project, env })).trim();
 }
 
-/** `printed` has a plain and a streamed reply. */
-function checkPlain(printed) {
-  const { plain, streamed } = JSON.parse(printed);
+/** `printed` is the output of `calls.js`: a plain and a streamed reply, and what they were sent through, which it returns. */
+export function checkTexts(printed, expected = 'undici') {
+  const { plain, streamed, engine } = JSON.parse(printed);
   if (!plain.includes('PostgreSQL') || streamed !== plain)
     throw new Error(`answered "${plain}", streamed "${streamed}"`);
-  return '';
-}
-
-async function checkSchemas(project) {
-  const count = await runWell([process.execPath, 'schemas.js'], { cwd: project });
-  return `${count.trim()} schemas`;
+  if (!expected.includes(engine)) throw new Error(`sent through ${engine} instead of ${expected}`);
+  return engine;
 }
 
 /** The web build imports the project's zod. The condition `worker` selects it on Node, too. */
 async function checkOldestZod(file, folder, emulator) {
   const project = newProject(folder, 'zod40', 'module');
   await install([file, 'zod@4.0.0'], project);
-  if (zodVersions(project).join() !== '4.0.0') throw new Error(`installed zod ${zodVersions(project).join(' and ')}`);
+  const versions = zodVersions(project);
+  if (versions.join() !== '4.0.0') throw new Error(`installed zod ${versions.join(' and ')}`);
   const worker = [process.execPath, '--conditions=worker'];
   checkTexts(await runWell([...worker, 'calls.js'], { cwd: project, env: emulator.env }), 'fetch');
-  const name = await runWell([...worker, 'bad-argument.js'], {
-    cwd: project,
-    env: emulator.env,
-  });
+  const name = await runWell([...worker, 'bad-argument.js'], { cwd: project, env: emulator.env });
   if (name.trim() !== 'RequestValidationError') throw new Error(`a bad argument is a ${name}`);
   return 'one zod';
-}
-
-async function checkZod3(file, folder, emulator) {
-  const project = newProject(folder, 'zod3', 'module');
-  await install([file, 'zod@3'], project);
-  const count = await runWell([process.execPath, 'zod3.js'], { cwd: project, env: emulator.env });
-  return `${zodVersions(project).join(' and ')}, ${count.trim()} records`;
-}
-
-async function checkMsw(file, folder) {
-  const project = newProject(folder, 'msw', 'module');
-  await install([file, 'msw@3', '--ignore-scripts'], project);
-  const node22 = join(import.meta.dirname, 'node_modules/node22/bin/node');
-  const text = await runWell([node22, 'msw.js'], { cwd: project });
-  if (text.trim() !== 'Mocked.\nMocked.') throw new Error(`printed "${text}"`);
-  return 'a client created before and after it';
-}
-
-/** Without `node_modules`: Yarn resolves every import, and rejects one that package.json does not declare. */
-async function checkPnp(file, folder, { env }) {
-  const project = newProject(folder, 'pnp', 'module', { dependencies: { 'context-gateway': `file:${file}` } });
-  const settings = { nodeLinker: 'pnp', enableTelemetry: false, enableImmutableInstalls: false };
-  writeFileSync(join(project, '.yarnrc.yml'), JSON.stringify(settings));
-  writeFileSync(join(project, 'yarn.lock'), '');
-  const yarn = [process.execPath, YARN];
-  await runWell([...yarn, 'install'], { cwd: project });
-  if (existsSync(join(project, 'node_modules'))) throw new Error('there is a node_modules');
-  for (const program of ['calls.js', 'calls.cjs']) {
-    checkTexts(await runWell([...yarn, 'node', program], { cwd: project, env }));
-  }
-  return (await runWell([...yarn, '--version'], { cwd: project })).trim();
 }
 
 /** All versions of zod in a project. */
@@ -191,18 +135,10 @@ function zodVersions(project) {
   return Object.entries(packages).flatMap(([path, { version }]) => (path.endsWith('node_modules/zod') ? version : []));
 }
 
-async function checkErrors(project, emulator) {
-  const count = await runWell([process.execPath, 'errors.cjs'], { cwd: project, env: emulator.env });
-  return `${count.trim()} classes`;
-}
-
-async function checkTypes(project, name, compilerOptions, tsc) {
+async function checkTypes(project, name, { compiler, program, options }) {
   const config = join(project, `tsconfig.${name.replaceAll(/\W+/g, '-')}.json`);
-  writeFileSync(
-    config,
-    JSON.stringify({ compilerOptions: { ...STRICT, ...compilerOptions }, files: [PROGRAM_OF[basename(project)]] }),
-  );
-  const { out, code } = await run([process.execPath, tsc, '-p', config], { cwd: project });
+  writeFileSync(config, JSON.stringify({ compilerOptions: { ...STRICT, ...options }, files: [program] }));
+  const { out, code } = await run([process.execPath, join(compiler, 'bin/tsc'), '-p', config], { cwd: project });
   if (code !== 0) throw new Error(out.trim().split('\n').slice(0, 5).join('\n'));
   return '';
 }

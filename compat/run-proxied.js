@@ -1,6 +1,6 @@
 /**
  * Runs the suite in an app whose requests all go through a proxy: `run-proxied.js <server>` where Node itself does this
- * (NODE_USE_ENV_PROXY, --use-env-proxy), `run-proxied.js <package> <server>` with `setGlobalDispatcher` of this undici.
+ * (NODE_USE_ENV_PROXY), `run-proxied.js <package> <server>` with `setGlobalDispatcher` of this undici.
  * The name of the server is known only to the proxy, so a request that goes around it fails.
  */
 import * as sdk from 'context-gateway';

@@ -55,7 +55,7 @@ const app = createContext({
   nativeModuleProxy: {},
   nativeLoggingHook: (text) => console.error(text),
   ...{ setTimeout, clearTimeout, setInterval, clearInterval },
-  ...{ TextEncoder, TextDecoder }, // of Hermes, or a polyfill: `metro.js` runs one in Hermes's VM
+  ...{ TextEncoder, TextDecoder }, // of Hermes, or a polyfill
   host: { baseURL, apiKey, done, failed },
 });
 new Script(readFileSync(bundle, 'utf8'), { filename: bundle }).runInContext(app);

@@ -11,25 +11,22 @@ const json = (response, status, body, headers = {}) => {
   response.end(JSON.stringify(body));
 };
 const head = { id: 'c', created: 1, model: 'm' };
-const chunk = (delta, rest = {}) =>
-  `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: null }], ...rest })}\n\n`;
+const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
+const chunk = (delta, rest = {}) => {
+  const choices = [{ index: 0, delta, finish_reason: null }];
+  return `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices, ...rest })}\n\n`;
+};
 const sse = { 'content-type': 'text/event-stream' };
 
 const answers = {
   plain(response, body) {
     const message = { role: 'assistant', content: JSON.parse(body).messages[0].content };
-    const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
+    const choices = [{ index: 0, message, finish_reason: 'stop' }];
     const limits = { 'x-ratelimit-limit': '100', 'x-ratelimit-remaining': '99', 'x-ratelimit-reset': '60' };
-    json(
-      response,
-      200,
-      { ...head, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'stop' }], usage },
-      limits,
-    );
+    json(response, 200, { ...head, object: 'chat.completion', choices, usage }, limits);
   },
   /** Sends single bytes, so that every multi-byte character and every CRLF is split. */
   async cuts(response, body) {
-    const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
     const text = JSON.parse(body).messages[0].content;
     const whole = [
       chunk({ role: 'assistant', content: '' }),
@@ -59,12 +56,8 @@ const answers = {
   async upload(response, body, request) {
     const form = await new Response(body, { headers: { 'content-type': request.headers['content-type'] } }).formData();
     const bytes = new Uint8Array(await form.get('file').arrayBuffer());
-    json(response, 200, {
-      id: 'f',
-      bytes: bytes.length,
-      sum: bytes.reduce((total, byte) => total + byte, 0),
-      purpose: form.get('purpose'),
-    });
+    const sum = bytes.reduce((total, byte) => total + byte, 0);
+    json(response, 200, { id: 'f', bytes: bytes.length, sum, purpose: form.get('purpose') });
   },
   streamed: (response, body, request) => answers.upload(response, body, request),
   path: (response, body, request) => answers.upload(response, body, request),
@@ -79,14 +72,12 @@ const answers = {
     worked += 1;
     request.socket.destroy();
   },
-  errors: (response) =>
-    json(response, 404, {
-      error: { message: 'no such preset', type: 'invalid_request_error', code: 'preset_not_found', param: 'preset' },
-    }),
-  redirect: (response, _body, request) => {
-    response.writeHead(307, { location: `http://${request.headers.host}/trap` });
-    response.end();
+  errors(response) {
+    const facts = { type: 'invalid_request_error', code: 'preset_not_found', param: 'preset' };
+    json(response, 404, { error: { message: 'no such preset', ...facts } });
   },
+  redirect: (response, _body, request) =>
+    response.writeHead(307, { location: `http://${request.headers.host}/trap` }).end(),
   trap: (response) => {
     trapped += 1;
     json(response, 200, {});
@@ -109,11 +100,8 @@ export async function startServer() {
     response.setHeader('access-control-allow-origin', '*');
     response.setHeader('access-control-expose-headers', 'x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset');
     if (request.method === 'OPTIONS') {
-      response.writeHead(204, {
-        'access-control-allow-headers': request.headers['access-control-request-headers'] ?? '',
-      });
-      response.end();
-      return;
+      response.setHeader('access-control-allow-headers', request.headers['access-control-request-headers'] ?? '');
+      return response.writeHead(204).end();
     }
     const parts = [];
     for await (const part of request) parts.push(part);

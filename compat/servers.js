@@ -4,23 +4,19 @@
  */
 import { cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import commonjs from '@rollup/plugin-commonjs';
-import json from '@rollup/plugin-json';
-import { nodeResolve } from '@rollup/plugin-node-resolve';
-import { rspack } from '@rspack/core';
 import { nodeFileTrace } from '@vercel/nft';
 import { build as esbuild, version as esbuildVersion } from 'esbuild';
-import { rollup, VERSION as rollupVersion } from 'rollup';
 import * as vite8 from 'vite8';
 import webpack from 'webpack';
 import { runWell } from './child.js';
 import { install } from './package-file.js';
 import { checkTexts, newProject } from './projects.js';
+import { runWebpack } from './webpack.js';
 
 /** The oldest Node: an import of a module that it does not have ends the whole program. */
 const NODE = join(import.meta.dirname, 'node_modules/node20/bin/node');
 
-/** The oldest undici that package.json allows. npm's newest 7 is what users get. */
+/** The oldest undici that package.json allows. All other checks have the newest 7, which users get. */
 const OLDEST_UNDICI = '7.24.6';
 
 /** Each bundles `program` of `folder` into `outfile`, with everything in it. */
@@ -28,13 +24,10 @@ const BUNDLERS = {
   [`esbuild ${esbuildVersion}, ESM`]: ['calls.js', 'mjs', withEsbuild('esm')],
   [`esbuild ${esbuildVersion}, ESM from CommonJS`]: ['calls.cjs', 'mjs', withEsbuild('esm'), 'fetch'],
   [`esbuild ${esbuildVersion}, CommonJS`]: ['calls.js', 'cjs', withEsbuild('cjs')],
-  [`Rollup ${rollupVersion}, ESM`]: ['calls.js', 'mjs', withRollup],
-  [`Rollup ${rollupVersion}, ESM from CommonJS`]: ['calls.cjs', 'mjs', withRollup, 'fetch'],
   [`Vite ${vite8.version}, for a server`]: ['calls.js', 'mjs', withVite],
   // These write the path of this machine in place of `import.meta.url`, so that undici is found from anywhere on it.
-  [`webpack ${webpack.version}, CommonJS`]: ['calls.js', 'cjs', withWebpack(webpack, false)],
-  [`webpack ${webpack.version}, ESM`]: ['calls.js', 'mjs', withWebpack(webpack, true)],
-  [`Rspack ${rspack.rspackVersion}, ESM`]: ['calls.js', 'mjs', withWebpack(rspack, true)],
+  [`webpack ${webpack.version}, CommonJS`]: ['calls.js', 'cjs', withWebpack(false)],
+  [`webpack ${webpack.version}, ESM`]: ['calls.js', 'mjs', withWebpack(true)],
 };
 
 function withEsbuild(format) {
@@ -47,12 +40,6 @@ function withEsbuild(format) {
       format,
       logLevel: 'silent',
     });
-}
-
-async function withRollup(folder, program, outfile) {
-  const plugins = [nodeResolve({ exportConditions: ['node'], preferBuiltins: true }), commonjs(), json()];
-  const bundle = await rollup({ input: join(folder, program), plugins, onwarn: () => {} });
-  await bundle.write({ file: join(folder, outfile), format: 'esm', inlineDynamicImports: true });
 }
 
 async function withVite(folder, program, outfile) {
@@ -70,21 +57,14 @@ async function withVite(folder, program, outfile) {
   });
 }
 
-function withWebpack(bundler, isModule) {
+function withWebpack(isModule) {
   return (folder, program, outfile) =>
-    new Promise((resolve, reject) => {
-      const options = {
-        mode: 'production',
-        target: 'node20',
-        context: folder,
-        entry: `./${program}`,
-        experiments: { outputModule: isModule },
-        output: { path: folder, filename: outfile, module: isModule, chunkFormat: isModule ? 'module' : 'commonjs' },
-      };
-      bundler(options, (error, stats) => {
-        if (error === null && !stats.hasErrors() && !stats.hasWarnings()) resolve();
-        else reject(error ?? new Error(stats.toString('errors-warnings')));
-      });
+    runWebpack({
+      target: 'node20',
+      context: folder,
+      entry: `./${program}`,
+      experiments: { outputModule: isModule },
+      output: { path: folder, filename: outfile, module: isModule, chunkFormat: isModule ? 'module' : 'commonjs' },
     });
 }
 
@@ -126,7 +106,7 @@ export function serverChecks(file, folder, { env }) {
         return `${fileList.size} files`;
       },
     ]),
-    ...[OLDEST_UNDICI, '7', '8', '6'].map((version) => [
+    ...[OLDEST_UNDICI, '8', '6'].map((version) => [
       `undici ${version} installed`,
       async () => {
         const overrides = { undici: version };

@@ -1,8 +1,8 @@
 /**
- * Compares the public types with the reports in `etc`, so that every change of them shows up in review, and with the
- * program that every kind of project compiles. `npm run reference` updates both. They read `dist`, so build first.
+ * Compares the public types with the reports in `etc`, so that every change of them shows up in review, and with the values
+ * at run time. `npm run reference` updates the reports. It reads `dist`, so build first.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { CompilerState, Extractor, ExtractorConfig } from '@microsoft/api-extractor';
 
@@ -18,12 +18,7 @@ const MESSAGES = {
   tsdocMessageReporting: { default: { logLevel: 'none' } },
 };
 
-const EVERY_NAME = 'compat/projects/every-name.ts';
-/** A public name in a report. */
-const NAME = /^export (?:declare )?(?:abstract )?(?:class|const|function|interface|type) (\w+)/gm;
-
 const write = process.argv.includes('--write');
-if (write) writeFileSync(EVERY_NAME, 'export {};\n'); // it may name what no longer exists
 const { exports } = JSON.parse(readFileSync('package.json', 'utf8'));
 const entries = Object.entries(exports).filter(([, target]) => typeof target === 'object');
 const configs = entries.map(([path, target]) =>
@@ -58,28 +53,18 @@ for (const config of configs) {
     fail('The public types show something marked @internal, which the build should leave out (stripInternal).');
 }
 
-const everyName = await reexports();
-if (write) writeFileSync(EVERY_NAME, everyName);
-else if (readFileSync(EVERY_NAME, 'utf8') !== everyName) fail(`${EVERY_NAME} differs from etc: npm run reference`);
+for (const [path, { import: target }] of entries) {
+  const declared = declaredValues(resolve(target.types));
+  const values = Object.keys(await import(resolve(target.node ?? target.default)));
+  if (declared.sort().join() !== values.sort().join())
+    fail(`The values of ${path} differ from its types:\n  ${values.join(', ')}\n  ${declared.join(', ')}`);
+}
 
-/** A program that re-exports each public name under its entry, as a value if it exists at run time. */
-async function reexports() {
-  const lines = ['// Generated from etc by `npm run reference`.'];
-  for (const [path, { import: target }] of entries) {
-    if (path === './otel') continue; // its types need @opentelemetry/api
-    const name = fileOf(path);
-    const names = Array.from(readFileSync(`etc/${name}.api.md`, 'utf8').matchAll(NAME), ([, one]) => one);
-    const values = Object.keys(await import(resolve(target.node ?? target.default)));
-    const entry = path === '.' ? name : `context-gateway/${path.slice(2)}`;
-    for (const one of [...new Set(names)].sort()) {
-      const exported = `${one} as ${name.replaceAll('-', '_')}_${one}`;
-      lines.push(`export { ${values.includes(one) ? '' : 'type '}${exported} } from '${entry}';`);
-    }
-    // A missing or an extra value does not compile.
-    lines.push(`export const values_${name.replaceAll('-', '_')}: Record<keyof typeof import('${entry}'), 0> = {`);
-    lines.push(...values.sort().map((one) => `  ${one}: 0,`), '};');
-  }
-  return `${lines.join('\n')}\n`;
+/** The names that a declaration file promises at run time. */
+function declaredValues(file) {
+  const checker = compilerState.program.getTypeChecker();
+  const entry = checker.getSymbolAtLocation(compilerState.program.getSourceFile(file));
+  return checker.getPropertiesOfType(checker.getTypeOfSymbol(entry)).map(({ name }) => name);
 }
 
 /** The name of an entry's report. */

@@ -1,33 +1,29 @@
-/** Uses one entry with the peer that is installed, and prints one line. */
-import { GatewayClient } from 'context-gateway';
+/** Uses each entry with the peer that is installed, and prints a line: `peers.js <specification of the provider>`. */
+import assert from 'node:assert';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { generateText, streamText } from 'ai';
+import { GatewayClient, NotFoundError } from 'context-gateway';
+import { createAiSdkProvider } from 'context-gateway/ai-sdk';
+import { observeCalls } from 'context-gateway/otel';
 
-const USES = {
-  async otel() {
-    const { observeCalls } = await import('context-gateway/otel');
-    const gateway = new GatewayClient();
-    gateway.withOptions({ onEvent: observeCalls() });
-    await gateway.presets.list();
-    return 'observed';
-  },
+const gateway = new GatewayClient({ onEvent: observeCalls() });
 
-  async ai() {
-    const { createAiSdkProvider } = await import('context-gateway/ai-sdk');
-    const { generateText } = await import('ai');
-    const model = createAiSdkProvider(new GatewayClient(), { specification: 'v2' })('atlas-small');
-    return (await generateText({ model, prompt: 'Hello', maxRetries: 0 })).text;
-  },
+const provider = createAiSdkProvider(gateway, { specification: process.argv[2] });
+const asked = { model: provider('atlas-small'), prompt: 'We keep invoices in PostgreSQL. Where do we keep invoices?' };
+const { text } = await generateText(asked);
+assert.match(text, /PostgreSQL/);
+let streamed = '';
+for await (const piece of streamText(asked).textStream) streamed += piece;
+assert.strictEqual(streamed, text);
+// All entries share one copy of the error classes.
+const { cause } = await generateText({ ...asked, model: provider('no-such-model') }).catch((error) => error);
+assert(cause instanceof NotFoundError, `the cause: ${cause}`);
+await gateway.close();
 
-  async mcp() {
-    const { Client } = await import('@modelcontextprotocol/sdk/client/index.js');
-    const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js');
-    const client = new Client({ name: 'compat', version: '1.0.0' });
-    const args = ['node_modules/context-gateway/dist/cli.js', 'mcp'];
-    await client.connect(new StdioClientTransport({ command: process.execPath, args, env: process.env }));
-    const { tools } = await client.listTools();
-    await client.close();
-    return `${tools.length} tools`;
-  },
-};
-
-const line = await USES[process.argv[2]]().catch((error) => `${error.name}: ${error.message}`);
-console.log(line);
+const client = new Client({ name: 'compat', version: '1.0.0' });
+const args = ['node_modules/context-gateway/dist/cli.js', 'mcp'];
+await client.connect(new StdioClientTransport({ command: process.execPath, args, env: process.env }));
+const { tools } = await client.listTools();
+await client.close();
+console.log(`${tools.length} tools`);

@@ -1,7 +1,7 @@
 import { DefaultChatTransport, readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai';
 import { createEmulator } from 'context-gateway-emulator';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-// They load without variables, as `next build` does. `npm run compat` tests the page.
+// They load without variables, as `next build` does.
 import { POST as chat } from '../../examples/use-chat/app/api/chat/route.js';
 import { GET as resume, DELETE as stop } from '../../examples/use-chat/app/api/replies/[id]/route.js';
 import { POST as tools } from '../../examples/use-chat/app/api/tools/route.js';

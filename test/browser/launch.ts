@@ -56,8 +56,8 @@ const FLAGS = [
 ];
 
 /** Chromium, for tests that run in no other browser. */
-export async function launchChromium(path?: string): Promise<Browser> {
-  const executablePath = path ?? (await findChromium());
+export async function launchChromium(): Promise<Browser> {
+  const executablePath = await findChromium();
   if (executablePath === undefined) throw new Error('There is no Chromium. Install Chrome or Chromium.');
   return puppeteer.launch({ executablePath, headless: true, args: FLAGS });
 }

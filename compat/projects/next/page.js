@@ -1,5 +1,0 @@
-import { Answers } from './answers.js';
-
-export default function Page() {
-  return <Answers />;
-}
