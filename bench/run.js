@@ -1,77 +1,101 @@
 /**
- * Measures this package and its peers in one run: `npm run bench`, or `node24 bench/run.js` on another Node. Arguments
- * select items by a prefix of their name (`plain`, `streams`, `plain-1k-16`). `quick` is faster and less exact.
- * `--strict` fails if a mark is missed. `--profile` (or `--profile=by-hand`) takes CPU profiles of the items instead.
+ * What a call, a stream, an import and a turn cost, beside undici by hand and the openai package: `npm run bench`. Writes the
+ * table of docs/internals/performance.md. `npm run bench -- quick` takes fewer rounds, and only prints it.
  */
-import { mkdirSync, readFileSync } from 'node:fs';
+import { fork, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { parseArgs } from 'node:util';
-import { judge } from './marks.js';
-import { Clients, coldStart, compare, startServer } from './measure.js';
-import * as print from './print.js';
-import { TABLES } from './tables.js';
+import { CONTESTANTS } from './contestants.js';
 
-const profileOf = process.argv.find((arg) => arg.startsWith('--profile'))?.split('=');
-const { positionals, values } = parseArgs({
-  args: process.argv.slice(2).filter((arg) => !arg.startsWith('--profile')),
-  allowPositionals: true,
-  options: { strict: { type: 'boolean' } },
-});
-const quick = positionals.includes('quick');
-const words = positionals.filter((word) => word !== 'quick');
-const effort = quick
-  ? { rounds: 7, dropped: 1, turn: 100, warm: 800 }
-  : { rounds: 11, dropped: 1, turn: 160, warm: 1_000 };
-const wanted = (name) => words.length === 0 || words.some((word) => name === word || name.startsWith(`${word}-`));
+const PAGE = 'docs/internals/performance.md';
+const OURS = 'context-gateway';
+const isQuick = process.argv.includes('quick');
+const ROUNDS = isQuick ? 5 : 11;
+/** Their code is not yet compiled. */
+const DROPPED = 3;
 
-const server = await startServer();
-const clients = new Clients(server.origin);
-const figures = new Map();
-print.machine(versions(), effort.rounds);
+/** `in` is the unit; figures of jobs are in µs. Only ours has turns. */
+const ROWS = [
+  { text: 'a plain call of 1 KB, 16 in flight', in: 'µs', job: 'plain', model: 'plain', times: 1_000, inFlight: 16 },
+  { text: 'a streamed event', in: 'µs', job: 'stream', model: 'events', times: 5, events: 10_000 },
+  { text: 'a stream to its first chunk', in: 'µs', job: 'first', model: 'first', times: 300 },
+  { text: 'importing the package in a new process', in: 'ms', job: 'import' },
+  ...[100, 1_000, 10_000, 100_000].map((messages) => {
+    const text = `a turn of a conversation of ${messages.toLocaleString('en-US')} messages`;
+    return { text, in: 'ms', job: 'turn', messages, times: 5, of: [OURS] };
+  }),
+];
 
-if (profileOf !== undefined) await profiles(profileOf[1] ?? 'context-gateway');
-else await measurements();
-clients.stop();
-server.stop();
+const server = fork(new URL('server.js', import.meta.url));
+const [port] = await once(server, 'message');
+const clients = new Map(Object.keys(CONTESTANTS).map((name) => [name, clientOf(name)]));
+const lines = [];
+for (const row of ROWS) lines.push(await measure(row));
+for (const child of [server, ...clients.values()]) child.disconnect();
 
-async function measurements() {
-  for (const table of TABLES) {
-    const items = table.items.filter(({ name }) => wanted(name));
-    if (items.length === 0) continue;
-    for (const { name, column: _, ...task } of items) {
-      const entries = table.contestants.map((contestant) => ({ contestant, ...task }));
-      const rows = await compare(clients, entries, effort);
-      figures.set(name, Object.fromEntries(table.contestants.map((contestant, at) => [contestant, rows[at]])));
-    }
-    print.table(table, items, figures);
-  }
-  if (wanted('cold')) {
-    const contestants = ['by-hand', 'context-gateway', 'groq-sdk', 'openai', 'stripe'];
-    figures.set('cold', coldStart(server, contestants, quick ? 5 : 15));
-    print.cold(figures.get('cold'));
-  }
-  const marks = judge(figures);
-  if (marks.length > 0) print.marks(marks);
-  if (values.strict && marks.some(({ met }) => !met)) process.exitCode = 1;
+const names = Object.keys(CONTESTANTS);
+const table = [`| | ${names.join(' | ')} |`, `|---${'|---'.repeat(names.length)}|`, ...lines].join('\n');
+const text = `\n${versions()}\n\n${table}\n\n`;
+console.log(text);
+if (!isQuick) {
+  const part = /(?<=<!-- Written by npm run bench\. -->\n)[\s\S]*?(?=<!-- Until here\. -->)/;
+  writeFileSync(PAGE, readFileSync(PAGE, 'utf8').replace(part, text));
 }
 
-async function profiles(contestant) {
-  const folder = new URL('profiles/', import.meta.url);
-  mkdirSync(folder, { recursive: true });
-  for (const { name, method, model, inFlight } of TABLES.flatMap(({ items }) => items).filter((item) =>
-    wanted(item.name),
-  )) {
-    const file = new URL(`${name}.${contestant}.node${process.versions.node}.cpuprofile`, folder);
-    const alone = new Clients(server.origin);
-    const task = { method, model, inFlight, ms: quick ? 1_500 : 5_000, file: file.pathname };
-    print.profile(name, contestant, await alone.tell(contestant, 'profile', task), file.pathname);
-    alone.stop();
+function clientOf(name) {
+  const child = fork(new URL('client.js', import.meta.url), [name, `http://127.0.0.1:${port}`]);
+  return child.on('exit', (code) => code && process.exit(code)); // its error is printed
+}
+
+/** Returns a line of the table: the median of each contestant. They take turns, every other round in reverse order. */
+async function measure({ text, in: unit, of = Object.keys(CONTESTANTS), ...task }) {
+  const figures = new Map(of.map((name) => [name, []]));
+  for (let round = -DROPPED; round < ROUNDS; round += 1) {
+    for (const name of round % 2 === 0 ? of : of.toReversed()) {
+      const figure = task.job === 'import' ? importTime(name) : await tell(name, task);
+      if (round >= 0) figures.get(name).push(figure);
+    }
   }
+  const cells = Object.keys(CONTESTANTS).map((name) => {
+    if (!figures.has(name)) return '';
+    return number(median(figures.get(name)) / (task.job === 'turn' ? 1_000 : 1));
+  });
+  return `| ${text}, ${unit} | ${cells.join(' | ')} |`;
+}
+
+async function tell(name, task) {
+  const child = clients.get(name);
+  child.send(task);
+  const [figure] = await once(child, 'message');
+  return figure;
+}
+
+/** Milliseconds that a process with these imports takes, over an empty one. */
+function importTime(name) {
+  const imports = CONTESTANTS[name].packages.map((one) => `await import('${one}');`).join('');
+  return startTime(imports) - startTime('');
+}
+
+function startTime(code) {
+  const args = ['--input-type=module', '-e', `${code}console.log(performance.now())`];
+  const { stdout, stderr, status } = spawnSync(process.execPath, args, { encoding: 'utf8', cwd: import.meta.dirname });
+  if (status !== 0) throw new Error(stderr);
+  return Number(stdout);
+}
+
+function median(values) {
+  return values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
+}
+
+function number(value) {
+  return value < 10 ? value.toFixed(1) : Math.round(value).toLocaleString('en-US');
 }
 
 function versions() {
-  const packages = new URL('node_modules/', import.meta.url);
-  const version = (name) => JSON.parse(readFileSync(new URL(`${name}/package.json`, packages), 'utf8')).version;
-  const names = ['context-gateway', 'undici', 'eventsource-parser', 'openai', 'groq-sdk', 'stripe', 'ky'];
-  return `Node ${process.versions.node}, ${cpus().length} × ${cpus()[0]?.model.trim()}; ${names.map((name) => `${name} ${version(name)}`).join(', ')}.`;
+  const version = (name) => JSON.parse(readFileSync(`node_modules/${name}/package.json`, 'utf8')).version;
+  const own = JSON.parse(readFileSync('package.json', 'utf8')).version;
+  const packages = ['undici', 'openai'].map((name) => `${name} ${version(name)}`);
+  return `Versions: Node ${process.versions.node} on ${cpus().length} cores of an ${cpus()[0]?.model.trim()}; context-gateway ${own},
+${packages.join(', ')}. The figures are medians of ${ROUNDS} rounds.`;
 }

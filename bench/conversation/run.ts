@@ -1,17 +1,14 @@
 /**
  * How much of what answers a question is in the prompt, for several ways to fit a long conversation into a budget:
  * `npm run bench:conversation`. Writes docs/internals/conversation-bench.md and its picture, unless the recorded conversations are
- * missing. `--data <folder>` reads others, `--half tuning` shows the half that weights were chosen with, and `--time`
- * measures how long a search takes instead. `--ablation` shows what recall loses without each rule of the search.
+ * missing. `--data <folder>` reads others, and `--half tuning` shows the half that weights were chosen with.
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { ablate } from './ablation.js';
 import { readTalks, type SetName } from './data.js';
 import { measure, type Row } from './measure.js';
 import { chart, report } from './page.js';
 import { type PlayedRow, playAll } from './played.js';
-import { measureTime } from './time.js';
 import { WAYS } from './ways.js';
 
 const SAMPLE = 'bench/conversation/sample';
@@ -80,10 +77,6 @@ const { values } = parseArgs({
   options: {
     data: { type: 'string', default: '../shared/data' },
     half: { type: 'string', default: 'unseen' },
-    time: { type: 'boolean', default: false },
-    ablation: { type: 'boolean', default: false },
   },
 });
-if (values.time) void measureTime();
-else if (values.ablation) void ablate(readTalks(values.data, SAMPLE), BUDGETS);
-else void main(values.data, values.half);
+await main(values.data, values.half);

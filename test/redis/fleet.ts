@@ -11,16 +11,14 @@ import { distant, RedisServer } from './redis-server.js';
 import type { Report, Work } from './worker.js';
 
 /** What happens to the fleet halfway through. */
-export const TROUBLES = {
-  none: 'no trouble',
-  killed: 'a process is killed (kill -9)',
-  emptied: 'Redis is killed and comes back empty after a second',
-  outage: 'Redis is killed and comes back empty after four seconds',
-  frozen: 'Redis hangs for four seconds',
-  latency: 'Redis is 20 ms away',
-  clock: 'the clock of one process is 5 minutes ahead',
-} as const;
-export type Trouble = keyof typeof TROUBLES;
+export type Trouble =
+  | 'none'
+  | 'killed' // a process, with kill -9
+  | 'emptied' // Redis is killed, and comes back empty after a second
+  | 'outage' // the same, after four seconds
+  | 'frozen' // Redis hangs for four seconds
+  | 'latency' // Redis is 20 ms away
+  | 'clock'; // that of one process is 5 minutes ahead
 
 export interface Plan {
   readonly processes: number;
@@ -32,17 +30,12 @@ export interface Plan {
 }
 
 export interface Outcome {
-  readonly plan: Plan;
-  /** As the service counts: requests that succeeded, requests with a 429, and the used share of the limit. */
-  readonly served: number;
-  readonly refused: number;
+  /** As the service counts: the used share of the limit, and the share of requests that got a 429. */
   readonly used: number;
   readonly refusedShare: number;
   /** Requests of the slowest process divided by those of the fastest, among those alive at the end. */
   readonly fairness: number;
   readonly failed: readonly string[];
-  /** Calls served by each process in each second. */
-  readonly perSecond: readonly (readonly number[])[];
 }
 
 /** The processes call at this multiple of the limit. */
@@ -76,11 +69,10 @@ export async function runFleet(plan: Plan): Promise<Outcome> {
       const work: Work = { ...common, client, rate, most, clockOff: trouble === 'clock' && n === 0 ? 300_000 : 0 };
       children.push(fork(program, [JSON.stringify(work)]));
     }
-    const reports = children.map(() => [] as { at: number; report: Report }[]);
+    const reports = children.map((): Report[] => []);
     await Promise.all(children.map((child) => once(child, 'message')));
-    const beganAt = performance.now();
     for (const [n, child] of children.entries()) {
-      child.on('message', (report: Report) => reports[n]?.push({ at: performance.now() - beganAt, report }));
+      child.on('message', (report: Report) => reports[n]?.push(report));
       child.send('go');
     }
     const counted = countArrivals(emulator, windows * window);
@@ -98,16 +90,12 @@ export async function runFleet(plan: Plan): Promise<Outcome> {
     }
     const { served, refused } = await counted;
     const lived = trouble === 'killed' ? reports.slice(1) : reports;
-    const totals = lived.map((all) => all.reduce((sum, { report }) => sum + report.served, 0));
+    const totals = lived.map((all) => all.reduce((sum, one) => sum + one.served, 0));
     return {
-      plan,
-      served,
-      refused,
       used: served / (windows * limit),
       refusedShare: refused / (served + refused),
       fairness: Math.min(...totals) / Math.max(...totals),
-      failed: reports.flat().flatMap(({ report }) => report.failed),
-      perSecond: reports.map((all) => bySecond(all, (windows * window) / 1_000)),
+      failed: reports.flat().flatMap((one) => one.failed),
     };
   } finally {
     for (const child of children) child.kill('SIGKILL');
@@ -138,10 +126,4 @@ async function countArrivals(emulator: ReturnType<typeof createEmulator>, durati
     }
     if (over) return count;
   }
-}
-
-function bySecond(reports: readonly { at: number; report: Report }[], seconds: number): number[] {
-  const servedIn = (second: number) =>
-    reports.filter(({ at }) => Math.floor(at / 1_000) === second).reduce((sum, { report }) => sum + report.served, 0);
-  return Array.from({ length: Math.ceil(seconds) }, (_, second) => servedIn(second));
 }
