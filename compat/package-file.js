@@ -1,15 +1,16 @@
 /** Packs the package into a file and installs it from there, as users get it. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { stage } from '../scripts/pack.js';
 import { runWell } from './child.js';
 
 const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
 
-/** Packs the built SDK, or one of its workspaces, and returns the path of the file. */
-export async function pack(folder, workspace) {
-  const command = ['npm', 'pack', '--json', '--ignore-scripts', '--pack-destination', folder];
-  if (workspace !== undefined) command.push('--workspace', workspace);
-  const [{ filename }] = JSON.parse(await runWell(command, { cwd: join(import.meta.dirname, '..') }));
+/** Packs a package that is built, `.` or `emulator`, as it is published, and returns the path of the file. */
+export async function pack(folder, source = '.') {
+  const [{ filename }] = JSON.parse(
+    await runWell(['npm', 'pack', '--json', '--pack-destination', folder, stage(source)]),
+  );
   return join(folder, filename);
 }
 

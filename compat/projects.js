@@ -29,8 +29,6 @@ const STRICT = {
 const BUNDLER = { module: 'esnext', moduleResolution: 'bundler' };
 const NODE16 = { module: 'node16', moduleResolution: 'node16' };
 const NODENEXT = { module: 'nodenext', moduleResolution: 'nodenext' };
-/** Knows no `exports`. TypeScript 7 does not have it. */
-const CLASSIC = { module: 'commonjs', moduleResolution: 'node', esModuleInterop: true };
 const ON_NODE = { ...NODENEXT, lib: ['es2022'], types: ['node'], typeRoots: [NODE_TYPES] };
 /** The project's TypeScript, the oldest that is supported, and the newest. */
 const OWN = join(import.meta.dirname, '../node_modules/typescript');
@@ -45,7 +43,6 @@ const TYPE_CHECKS = {
   'TypeScript, the emulator, dom': [OWN, 'tested', 'in-process.js', BUNDLER],
   'TypeScript 5.4, node16, ES module': [OLDEST, 'esm', 'every-entry.ts', NODE16],
   "TypeScript 5.4, nodenext, Node's types instead of dom": [OLDEST, 'esm', 'every-entry.ts', ON_NODE],
-  'TypeScript 5.4, node, CommonJS': [OLDEST, 'cjs', 'every-entry.ts', CLASSIC],
   'TypeScript 7, bundler, ES module': [NEWEST, 'esm', 'every-entry.ts', BUNDLER],
   "TypeScript 7, nodenext, Node's types instead of dom": [NEWEST, 'esm', 'every-entry.ts', ON_NODE],
 };

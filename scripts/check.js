@@ -5,10 +5,11 @@ import { promisify } from 'node:util';
 
 const run = promisify(exec);
 
+const ATTW = '--profile node16 --format ascii --no-color --no-emoji';
 /** What needs no build. */
 const OF_SOURCES = [
   ['format and lint', 'biome check --error-on-warnings .'],
-  ['build', 'npm run build --silent'],
+  ['build', 'npm run pack --silent'],
   ['types', 'tsc -p .'],
   ['layers and rings', 'node scripts/check-layers.js'],
   ['lines of code', 'node scripts/code-lines.js'],
@@ -18,13 +19,10 @@ const OF_SOURCES = [
 const OF_THE_BUILD = [
   ['reference pages', 'tsx --import ./scripts/import-lua.js scripts/reference.ts --check'],
   ['public types', 'node scripts/api-report.js'],
-  ['package lint', 'publint --strict'],
-  ['package types', 'attw --pack . --format ascii --no-color --no-emoji'],
-  ['package lint, emulator', 'publint --strict emulator'],
-  [
-    'package types, emulator',
-    'attw --pack emulator --profile node16 --ignore-rules cjs-resolves-to-esm --format ascii --no-color --no-emoji',
-  ],
+  ['package lint', 'publint --strict packed/context-gateway && publint --strict packed/context-gateway-emulator'],
+  ['package types', `attw --pack packed/context-gateway ${ATTW}`],
+  // Its entry for Vitest is an ES module alone, as Vitest is.
+  ['package types, emulator', `attw --pack packed/context-gateway-emulator --ignore-rules cjs-resolves-to-esm ${ATTW}`],
   ['declarations, in a browser project', 'tsc -p scripts/tsconfig.consumer.json'],
   ['declarations, in a Node project', 'tsc -p scripts/tsconfig.consumer.json --lib es2022 --types node'],
   ['types of the code in the docs', 'node scripts/check-doc-types.js'],

@@ -1,62 +1,37 @@
 /**
- * Releases both packages: `npm run release -- --dry-run` does everything but publish, `--publish` publishes, in CI and with
- * provenance. Both run what the workflow `release.yml` runs before; `--no-verify` leaves out the gate and `npm run verify`. Writes an SBOM of each package (CycloneDX) into this folder, to
- * attach to the release.
+ * Rehearses the release of both packages: `npm run release`. With `--publish`, in CI, it publishes them, with provenance.
+ * Writes an SBOM of each (CycloneDX) into this folder, to attach to the release. The workflow `release.yml` runs the gate and
+ * `npm run verify` before.
  */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
+import { PACKAGES, publishedManifest, stage } from './pack.js';
 import { sbomOf } from './sbom.js';
 
-const { values } = parseArgs({
-  options: { publish: { type: 'boolean' }, 'dry-run': { type: 'boolean' }, 'no-verify': { type: 'boolean' } },
-});
-const { publish = false } = values;
-if (publish === (values['dry-run'] ?? false)) throw new Error('Pass either --dry-run or --publish.');
-/** Stands in package.json and in the pages until an organisation owns the repository. */
-const PLACEHOLDERS = ['context-gateway/context-gateway', 'context-gateway.github.io'];
+const publish = process.argv.includes('--publish');
 const run = (...args) => execFileSync(args[0], args.slice(1), { stdio: 'inherit' });
 const git = (...args) => execFileSync('git', args, { encoding: 'utf8' }).trim();
-const read = (path) => JSON.parse(readFileSync(path, 'utf8'));
 
-const { version, repository } = read('package.json');
-const tags = git('tag', '--points-at', 'HEAD').split('\n');
-const tagged = git('tag', '--list', `v${version}`) !== '';
-/** Files that still name the placeholder, although package.json names another repository. */
-const elsewhere = repository.url.includes(`/${PLACEHOLDERS[0]}.git`) ? [] : filesWith(PLACEHOLDERS);
+const { version, repository } = publishedManifest('.');
+const heading = new RegExp(`^## ${version.replaceAll('.', '\\.')} \\(\\d{4}-\\d{2}-\\d{2}\\)$`, 'm');
+const mustBeTagged = publish || git('tag', '--list', `v${version}`) !== '';
+const isTagged = git('tag', '--points-at', 'HEAD').split('\n').includes(`v${version}`);
 const problems = [
   git('status', '--porcelain') !== '' && 'the working tree has changes',
-  read('emulator/package.json').version !== version && `the emulator is not ${version}`,
-  !new RegExp(`^## ${version.replaceAll('.', '\\.')} \\(\\d{4}-\\d{2}-\\d{2}\\)$`, 'm').test(
-    readFileSync('CHANGELOG.md', 'utf8'),
-  ) && `CHANGELOG.md has no "## ${version} (date)"`,
-  (publish || tagged) && !tags.includes(`v${version}`) && `the tag v${version} is not this commit's`,
+  publishedManifest('emulator').version !== version && `the emulator is not ${version}`,
+  !heading.test(readFileSync('CHANGELOG.md', 'utf8')) && `CHANGELOG.md has no "## ${version} (date)"`,
+  mustBeTagged && !isTagged && `the tag v${version} is not this commit's`,
   publish && !process.env.GITHUB_REPOSITORY && 'provenance needs GitHub Actions',
   publish &&
-    !repository.url.includes(`/${process.env.GITHUB_REPOSITORY}`) &&
+    !repository.url.includes(`/${process.env.GITHUB_REPOSITORY}.git`) &&
     `the repository in package.json is ${repository.url}`,
-  ...elsewhere.map((file) => `${file} names the placeholder of the repository`),
 ].filter(Boolean);
 for (const problem of problems) console.error(`Not ready: ${problem}.`);
 if (problems.length > 0) process.exit(1);
 
-if (!values['no-verify']) {
-  run('bash', '.ci/run');
-  run('npm', 'run', 'verify');
-}
-run('npm', 'run', 'build', '--silent');
+run('npm', 'run', 'pack');
 run('node', 'scripts/tarball.js');
-const how = publish ? ['--provenance'] : ['--dry-run'];
-for (const [name, folder, workspace] of [
-  ['context-gateway', '.', ['--workspaces=false']],
-  ['context-gateway-emulator', 'emulator', ['-w', 'emulator']],
-]) {
-  writeFileSync(`${name}-${version}.cdx.json`, sbomOf(folder));
-  run('npm', 'publish', '--ignore-scripts', '--access', 'public', ...how, ...workspace);
-}
-
-function filesWith(texts) {
-  const patterns = texts.flatMap((one) => ['-e', one]);
-  const { stdout } = spawnSync('git', ['grep', '-lF', ...patterns, '--', ':!scripts/release.js'], { encoding: 'utf8' });
-  return stdout.split('\n').filter(Boolean); // none is no error
+for (const folder of PACKAGES) {
+  writeFileSync(`${publishedManifest(folder).name}-${version}.cdx.json`, sbomOf(folder));
+  run('npm', 'publish', stage(folder), '--access', 'public', publish ? '--provenance' : '--dry-run');
 }

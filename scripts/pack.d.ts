@@ -1,0 +1,2 @@
+export function publishedManifest(folder: string): Record<string, unknown>;
+export function publishedReadme(folder: string): string;
