@@ -3,24 +3,35 @@
  * where it can. A step that fails is repeated once, and the others still run. The output of each is kept in a file.
  */
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, mkdirSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { stripVTControlCharacters } from 'node:util';
 
 const LOGS = 'node_modules/.verify';
-/** What system tests and compat use: programs of which one is needed, Debian's packages, and the variable that requires it. */
-const NEEDS = [
-  { programs: ['chromium', 'google-chrome'], packages: ['chromium'], requires: 'REQUIRE_BROWSERS' },
-  { programs: ['firefox', 'firefox-esr'], packages: ['firefox-esr'], requires: 'REQUIRE_BROWSERS' },
-  { programs: ['WebKitWebDriver'], packages: ['webkit2gtk-driver'], requires: 'REQUIRE_BROWSERS' },
-  { programs: ['Xvfb'], packages: ['xvfb'], requires: 'REQUIRE_BROWSERS' },
-  { programs: ['nginx'], packages: ['nginx-light'], requires: 'REQUIRE_PROXIES' },
-  { programs: ['haproxy'], packages: ['haproxy'], requires: 'REQUIRE_PROXIES' },
-  { programs: ['varnishd'], packages: ['varnish'], requires: 'REQUIRE_PROXIES' },
-  { programs: ['redis-server'], packages: ['redis-server'], requires: 'REQUIRE_REDIS' },
-  { programs: ['postgres', 'pg_ctlcluster'], packages: ['postgresql'], requires: 'REQUIRE_POSTGRES' },
-];
+/** Packages of Debian that system tests and compat use, and the programs of which one is needed. */
+const NEEDS = {
+  chromium: ['chromium', 'google-chrome'],
+  'firefox-esr': ['firefox', 'firefox-esr'],
+  'webkit2gtk-driver': ['WebKitWebDriver'],
+  xvfb: ['Xvfb'],
+  'nginx-light': ['nginx'],
+  haproxy: ['haproxy'],
+  varnish: ['varnishd'],
+  'redis-server': ['redis-server'],
+  postgresql: ['postgres', 'pg_ctlcluster'],
+};
+/** Installs what is missing, one by one: a distribution that lacks one of them has the others. */
+const INSTALL = [
+  'PATH=$PATH:/usr/sbin; apt-get update',
+  ...Object.entries(NEEDS).map(([name, programs]) => {
+    const isInstalled = programs.map((program) => `command -v ${program}`).join(' || ');
+    return `${isInstalled} || apt-get install -y --no-install-recommends ${name} || failed=1`;
+  }),
+  'exit $failed',
+].join('\n');
+/** With these, a test fails, and is not skipped, where what it needs is missing. */
+const REQUIRED = { REQUIRE_BROWSERS: '1', REQUIRE_PROXIES: '1', REQUIRE_REDIS: '1', REQUIRE_POSTGRES: '1' };
 const NODES = ['20.18.1', '22.23.3', '24.21.0', '26.10.0'];
 const NODE_PACKAGE = `node-${process.platform}-${process.arch}`;
 const STEPS = [
@@ -39,57 +50,28 @@ function on(version, command) {
 
 mkdirSync(LOGS, { recursive: true });
 const env = { ...process.env, NO_COLOR: '1' };
-Object.assign(env, install());
+if (run('install', INSTALL)) Object.assign(env, REQUIRED);
+else console.log('             tests that need what is missing are skipped');
 const failed = STEPS.filter(([name, command]) => !run(name, command) && !run(`${name}, again`, command));
 console.log(failed.length === 0 ? '\nAll steps passed.' : `\n${failed.length} of ${STEPS.length} steps failed twice.`);
 process.exitCode = failed.length === 0 ? 0 : 1;
 
-/** Returns the variables that make a test fail, and not be skipped, where what it needs is missing. */
-function install() {
-  const missing = () => NEEDS.filter(({ programs }) => !programs.some(isInstalled));
-  const packages = missing().flatMap(({ packages }) => packages);
-  if (packages.length > 0 && process.getuid?.() === 0 && isInstalled('apt-get')) {
-    // One by one: a distribution that lacks one of them has the others.
-    const each = packages.map((name) => `apt-get install -y --no-install-recommends ${name} || failed=1`);
-    run('install', ['failed=0', 'apt-get update', ...each, 'exit $failed'].join('; '));
-  }
-  const still = missing();
-  for (const { programs } of still)
-    console.log(`skip         tests that need ${programs.join(' or ')}, which is not installed`);
-  const variables = NEEDS.map(({ requires }) => requires).filter(
-    (name) => !still.some(({ requires }) => requires === name),
-  );
-  return Object.fromEntries(variables.map((name) => [name, '1']));
-}
-
-/** Debian installs servers in folders that are not in every PATH. */
-function isInstalled(program) {
-  return [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin'].some((folder) => {
-    try {
-      accessSync(join(folder, program), constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
-}
-
 /** Runs one step, and prints a line and, if it fails, the lines of its output that say why. Returns whether it passed. */
 function run(name, command) {
-  const since = performance.now();
-  const options = { shell: true, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 512 * 1024 ** 2 };
-  const { status, stdout, stderr } = spawnSync(command, { ...options, env });
-  const seconds = Math.round((performance.now() - since) / 1000);
-  const output = stripVTControlCharacters(`${stdout}${stderr}`);
   const log = join(LOGS, `${name.replace(/\W+/g, '-')}.log`);
-  writeFileSync(log, output);
+  const file = openSync(log, 'w');
+  const since = performance.now();
+  const { status } = spawnSync(command, { shell: true, stdio: ['ignore', file, file], env });
+  const seconds = Math.round((performance.now() - since) / 1000);
+  closeSync(file);
   console.log(`${status === 0 ? 'ok  ' : 'FAIL'} ${String(seconds).padStart(5)} s  ${name}`);
-  if (status !== 0) console.log(`${reasons(output).join('\n').replace(/^/gm, '       ')}\n       all of it: ${log}`);
+  if (status !== 0) for (const line of [...reasons(log), `all of it: ${log}`]) console.log(`       ${line}`);
   return status === 0;
 }
 
-function reasons(output) {
-  const marked = output.split('\n').filter((line) => /^ *(FAIL|✗|\| .*✗)|Error: /.test(line));
-  const chosen = marked.length > 0 ? marked.slice(0, 30) : output.trimEnd().split('\n').slice(-20);
+function reasons(log) {
+  const lines = stripVTControlCharacters(readFileSync(log, 'utf8')).trimEnd().split('\n');
+  const marked = lines.filter((line) => /^ *(FAIL|✗|\| .*✗)|Error: /.test(line));
+  const chosen = marked.length > 0 ? marked.slice(0, 30) : lines.slice(-20);
   return chosen.map((line) => line.slice(0, 200));
 }
