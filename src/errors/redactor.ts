@@ -65,6 +65,7 @@ function contains(text: string, secret: string): boolean {
 }
 
 function masked(text: string, secret: string): string {
+  // linear: a literal text, found from one place on at a time
   return contains(text, secret) ? text.replace(new RegExp(secret.replace(/\W/g, '\\$&'), 'gi'), '***') : text;
 }
 

@@ -7,7 +7,7 @@ const HTTP_DATE =
   /^[A-Z][a-z]{2,8},? (\d\d[ -][A-Z][a-z]{2}[ -](\d\d|\d{4}) [\d:]{8} GMT|[A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4})$/;
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const DURATION = /^(?:\d+(?:\.\d+)?(?:ms|[dhms]))+$/;
-const PART = /([\d.]+)(ms|[dhms])/g;
+const PART = /([\d.]+)(ms|[dhms])/g; // linear: only for texts that DURATION matches, where each number has its unit
 const ISO_TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)$/;
 /** The last time of a `Date`. */
 const MAX_TIME = 8.64e15;

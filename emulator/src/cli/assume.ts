@@ -8,6 +8,7 @@ import { problemOf, SERVICE_OPTIONS, type ServiceOptions } from '../options.js';
 export function assumed(texts: readonly string[]): Partial<ServiceOptions> {
   const options: Partial<ServiceOptions> = {};
   for (const text of texts) {
+    // linear: after the first =, the rest always matches
     const [, name = '', value = ''] = /^(.*?)=(.*)$/s.exec(text)?.map((part) => part.trim()) ?? [];
     const apply = Object.hasOwn(SWITCHES, name) ? SWITCHES[name] : undefined;
     if (value === '' || apply === undefined) {

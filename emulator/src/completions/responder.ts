@@ -64,8 +64,9 @@ const QUESTION_MARK = /[?？]["'”’)\]]*\s*$/;
 /** Words that ask for an amount or a time. An answer has the amount itself. */
 const FRAME = /\b(?:how (?:long|many|much|often|far|big|large|old)|(?:what|which) (?:time|day|date|month|year)s?)\b/i;
 /** Words with a capital letter, except the first. */
-const NAMES = /(?<=\S\s+)\p{Lu}[\p{L}\p{N}]+/gu;
+const NAMES = /(?<=\S\s+)\p{Lu}[\p{L}\p{N}]+/gu; // linear: each run of spaces is read once, for the capital after it
 /** Lines that are a tag, a Markdown heading, or a heading right above a list. */
+// linear: after a heading, the rest of the line always matches
 const STRUCTURE = /^[ \t]*(?:<\/?[\w-]+>|#{1,6} .*|[^-*\n.!?]{1,60}(?=\n[-*] ))[ \t]*$/gm;
 /** `[3 May 2026, user]` or `[Ana]`, with which a recalled message begins. */
 const SPEAKER = /^([ \t]*(?:[-*] )?)\[(?:\d{1,2} \p{L}+ \d{4}, )?\p{L}[^\]\n]{1,40}\] /gmu;

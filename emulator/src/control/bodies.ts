@@ -126,6 +126,7 @@ export function replyFrom({ match, reply }: z.infer<typeof replySchema>): {
   match: ReplyMatch;
   reply: ReplyContent | ReplyContent[];
 } {
+  // linear: an expression of the developer, in his own emulator
   return { match: typeof match === 'string' ? match : new RegExp(match.pattern, match.flags), reply };
 }
 
@@ -145,7 +146,7 @@ function isTime(given: string): boolean {
 
 export function isExpression({ pattern, flags }: { pattern: string; flags?: string | undefined }): boolean {
   try {
-    new RegExp(pattern, flags);
+    new RegExp(pattern, flags); // linear: an expression of the developer, in his own emulator
     return true;
   } catch {
     return false;

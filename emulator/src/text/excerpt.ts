@@ -7,7 +7,7 @@ export interface Excerpt {
 
 /** Returns a function that finds a text in another, whatever its case, and cuts out its surroundings. */
 export function finder(wanted: string): (text: string) => Excerpt | undefined {
-  const expression = new RegExp(wanted.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'i');
+  const expression = new RegExp(wanted.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'i'); // linear: a literal text
   return (text) => {
     const found = expression.exec(text);
     if (found === null) return undefined;

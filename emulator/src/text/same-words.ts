@@ -54,6 +54,7 @@ function normalised(text: string): string {
 }
 
 /** Letters and digits, with the signs that change their meaning: C++ and C#, -20 and 20, 1.5 and 15, < and >, $ and €. */
+// linear: the next alternative takes the same digits
 const WORDS = /(?<![\p{L}\p{N}])[-−](?=\p{N})|\p{N}+(?:[.,:]\p{N}+)+|[\p{L}\p{M}\p{N}]+[+#]*|!=|[\p{Sc}\p{Sm}%‰°]/gu;
 
 /** English words that are forms of each other, directly or by another word: need, needs, needed, needing. */

@@ -28,7 +28,7 @@ export class UpstreamSource implements ModelSource {
   readonly #fetch: typeof fetch;
 
   constructor({ url, key, models = {}, timeout = 120_000, fetch: send = fetch }: UpstreamOptions) {
-    this.#url = `${url.replace(/\/+$/, '')}/chat/completions`;
+    this.#url = `${url.replace(/\/+$/, '')}/chat/completions`; // linear: an address of the developer
     this.#headers = {
       'content-type': 'application/json',
       ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),

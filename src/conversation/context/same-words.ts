@@ -92,6 +92,7 @@ const ENDINGS: readonly (readonly [RegExp, string])[] = [
   [/(?<!s)s$/, ''],
   [/(?<=[oxz]|[cs]h|ss)es$/, ''],
   [/ie[sd]$/, 'y'],
+  // linear: only for words of at most 40 letters
   [/(?<!e|^[^aeiouy]*[aeiouy][^aeiouywx])ed$|(?<!^[^aeiouy]*[aeiouy][^aeiouywx])ing$/, ''], // not "rated" for "rat"
   [/(?<!e)ed$|ing$/, 'e'],
   [/([bdgklmnprtv])\1(?:ed|ing)$/, '$1'],

@@ -36,6 +36,7 @@ const ORDINAL = /^(\d{1,2})(?:st|nd|rd|th)$/;
  * and on, 👍 and 👎.
  */
 const EXACT_WORDS =
+  // linear: the next alternative takes the same digits
   /(?<![\p{L}\p{N}])[-−](?=\p{N})|\p{N}+(?:[.,:]\p{N}+)+|[\p{L}\p{M}\p{N}]+[+#]*|!=|(?<![\p{L}\p{N}!])!(?=\p{L})|[\p{Sc}\p{Sm}\p{So}%‰]/gu;
 
 /**

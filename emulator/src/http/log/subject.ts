@@ -33,6 +33,7 @@ const CONVERSATION_HEADER = 'x-emulator-conversation';
 
 /** A text field of the body. Of a cut body, the first field of this name. */
 function textFieldOf({ body, isBodyCut }: LogEntry, name: string): string | undefined {
+  // linear: the name of a field, and spaces that only the colon ends
   if (isBodyCut) return new RegExp(`"${name}"\\s*:\\s*"([^"\\\\]{1,200})"`).exec(decoder.decode(body))?.[1];
   const value = Object(jsonOf(body))[name];
   return typeof value === 'string' ? value : undefined;
