@@ -6,6 +6,21 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
+/** What examples use and do not declare: their imports, and the objects of the reader. */
+const PREAMBLE = `
+  import { ContextClient, GatewayClient, readChatCompletionStream } from 'context-gateway';
+  import { type Conversation, createConversation } from 'context-gateway/conversation';
+  import { contextMiddleware, createAiSdkProvider } from 'context-gateway/ai-sdk';
+  import { observeCalls } from 'context-gateway/otel';
+  import { redisLimiter } from 'context-gateway/redis';
+  import { generateText, wrapLanguageModel } from 'ai';
+  import { createClient } from 'redis';
+  declare const gateway: GatewayClient;
+  declare const context: ContextClient;
+  declare const conversation: Conversation;
+  declare function readSession(): Promise<string>;
+`;
+
 const pages = ['docs', 'emulator/docs']
   .flatMap((at) => readdirSync(at, { recursive: true }).map((file) => `${at}/${file}`))
   .concat('README.md', 'emulator/README.md');
@@ -29,10 +44,18 @@ for (const file of sources) {
     const code = commented.replace(/^ *\* ?/gm, '');
     if (/^import /m.test(code)) continue; // checked on its page in docs/reference
     count += 1;
-    writeFileSync(join(folder, `${file.replace(/\W/g, '-')}-${count}.ts`), preambleOf(code) + code);
+    // In a block, an example may declare what the preamble has.
+    writeFileSync(join(folder, `${file.replace(/\W/g, '-')}-${count}.ts`), `${PREAMBLE}{\n${code}}\n`);
   }
 }
 const compilerOptions = {
+  // Our packages find each other as in a project that installs both.
+  paths: {
+    'context-gateway-emulator': [resolve('emulator/dist/index.d.ts')],
+    'context-gateway-emulator/*': [resolve('emulator/dist/*.d.ts')],
+    'context-gateway': [resolve('dist/index.d.ts')],
+    'context-gateway/*': [resolve('dist/*.d.ts')],
+  },
   ...{ target: 'es2022', module: 'esnext', moduleResolution: 'bundler', types: ['node'] },
   ...{ strict: true, noUncheckedIndexedAccess: true, noEmit: true, skipLibCheck: true },
 };
@@ -41,29 +64,3 @@ const { status, stdout } = spawnSync('tsc', ['-p', folder], { encoding: 'utf8' }
 console.log(status === 0 ? `${count} blocks` : stdout.replace(/^node_modules\/[^/]+\//gm, ''));
 rmSync(folder, { recursive: true });
 process.exitCode = count > 0 && status === 0 ? 0 : 1;
-
-/** What an example uses and does not declare: its imports, and the objects of the reader. */
-function preambleOf(code) {
-  const imports = {
-    'context-gateway': ['GatewayClient', 'ContextClient', 'readChatCompletionStream'],
-    'context-gateway/conversation': ['createConversation', 'type Conversation'],
-    'context-gateway/ai-sdk': ['createAiSdkProvider', 'contextMiddleware'],
-    'context-gateway/otel': ['observeCalls'],
-    'context-gateway/redis': ['redisLimiter'],
-    'context-gateway/stores': ['postgresStore', 'sqliteStore'],
-    ai: ['generateText', 'wrapLanguageModel'],
-    redis: ['createClient'],
-  };
-  const objects = {
-    gateway: 'GatewayClient',
-    context: 'ContextClient',
-    conversation: 'Conversation',
-    readSession: '() => Promise<string>',
-  };
-  const declared = Object.entries(objects).filter(([name]) => !code.includes(`const ${name} =`));
-  return [
-    ...Object.entries(imports).map(([from, names]) => `import { ${names.join(', ')} } from '${from}';`),
-    ...declared.map(([name, type]) => `declare const ${name}: ${type};`),
-    '',
-  ].join('\n');
-}
