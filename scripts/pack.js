@@ -9,8 +9,8 @@ import { join } from 'node:path';
 const ROOT = join(import.meta.dirname, '..');
 /** The folders of the packages in the repository. */
 export const PACKAGES = ['.', 'emulator'];
-/** Parts of a page that need the repository. */
-const OF_THE_REPOSITORY = /<!-- in the repository -->\n[\s\S]*?<!-- end -->\n+/g;
+/** A part of the README for those who have cloned the repository. */
+const FOR_CLONES = /<!-- clone -->\n[\s\S]*?<!-- \/clone -->\n+/g;
 
 /** Packs a package that is built, and returns its folder. */
 export function stage(folder) {
@@ -40,7 +40,7 @@ export function publishedManifest(folder) {
 }
 
 export function publishedReadme(folder) {
-  return read(folder, 'README.md').replace(OF_THE_REPOSITORY, '');
+  return read(folder, 'README.md').replace(FOR_CLONES, '');
 }
 
 function read(...path) {

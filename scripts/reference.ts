@@ -1,6 +1,7 @@
 /**
  * Writes docs/reference from the doc comments: an entry for each method, with arguments, returns, errors, an example and
- * its output. `npm run reference`; with `--check` it only says which pages are out of date.
+ * its output. `npm run reference`; with `--check` it only says which pages are out of date. The pages of
+ * typedoc-plugin-markdown have twice as many words, call methods by their class (`Presets.list`), and run no example.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -70,10 +71,11 @@ const PAGES: readonly Page[] = [
     functionsOf: ['ai-sdk', 'otel', 'redis', 'stores'],
   },
 ];
-/** A method, and the page that has it. */
-interface Place {
+/** A method or a function, and the page that has it. */
+interface Entry {
   call: string;
   file: string;
+  signatures: readonly SignatureReflection[];
 }
 interface TypePage {
   file: string;
@@ -116,8 +118,11 @@ const OPTIONS = [
   'ConversationOptions',
   'TurnOptions',
 ];
-/** So few fields are listed for each method that takes them. */
-const FEW = 2;
+/** The conversation that examples use. */
+const CONVERSATION = [
+  "const options = { conversationId: 'conv_sample', model: 'atlas-small' };",
+  'const conversation = createConversation({ context, gateway, ...options });',
+];
 const FOLDER = 'docs/reference';
 const NOTE = '<!-- Written by npm run reference, from the doc comments. -->';
 
@@ -126,8 +131,12 @@ const check = process.argv.includes('--check');
 const project = await read();
 const named = new Map(project.map((reflection) => [reflection.name, reflection]));
 const problems: string[] = [];
-/** The method that lists the fields of a type. Its other methods and the page of types link there. */
-const homes = new Map<string, Place>();
+const entries = PAGES.flatMap(entriesOf);
+/** The entry that lists the fields of a type. Others link there. */
+const homes = new Map<string, Entry>();
+for (const entry of entries)
+  for (const { name } of parametersOf(entry).flatMap(({ parts }) => parts))
+    if (name !== '' && !OPTIONS.includes(name) && !homes.has(name)) homes.set(name, entry);
 /** The page with the methods of a type. */
 const methodPages = new Map(PAGES.flatMap((page) => page.classes.flatMap(([, type]) => resourcesOf(type, page))));
 const pages = [
@@ -176,15 +185,19 @@ async function read(): Promise<(DeclarationReflection & { entry: string })[]> {
   );
 }
 
-function pageText({ file, title, text, classes, functionsOf = [] }: Page): string {
-  const methods = classes.flatMap(([name, type]) => methodsOf(name, type));
+function pageText({ file, title, text }: Page): string {
+  const sections = entries.filter((entry) => entry.file === file).map(entryText);
+  return `# ${title}\n\n${NOTE}\n\n${text}\n\n${sections.join('\n')}`;
+}
+
+function entriesOf({ file, classes, functionsOf = [] }: Page): Entry[] {
   const functions = project.filter(
     ({ kind, entry }) => kind === ReflectionKind.Function && functionsOf.includes(entry),
   );
-  const entries = [...functions.map((reflection) => ({ call: reflection.name, reflection })), ...methods].map(
-    ({ call, reflection }) => entryText(call, reflection, file),
-  );
-  return `# ${title}\n\n${NOTE}\n\n${text}\n\n${entries.join('\n')}`;
+  return [
+    ...functions.map((reflection) => ({ call: reflection.name, reflection })),
+    ...classes.flatMap(([name, type]) => methodsOf(name, type)),
+  ].map(({ call, reflection }) => ({ call, file, signatures: reflection.signatures ?? [] }));
 }
 
 /** The methods of a class, and of the resources that its properties hold: `gateway.chat.completions.create`. */
@@ -213,13 +226,9 @@ function resourcesOf(type: string, page: Page): [type: string, page: Page][] {
   return hasMethods ? [[type, page], ...resources] : [];
 }
 
-function entryText(call: string, { signatures = [] }: DeclarationReflection, file: string): string {
-  const signature = longest(signatures);
-  if (signature === undefined) return '';
-  const { comment, parameters = [] } = signature;
-  const names = parameters.map(({ name, flags, defaultValue }) =>
-    flags.isOptional || defaultValue !== undefined ? `${name}?` : name,
-  );
+function entryText(entry: Entry): string {
+  const { call, file, signatures } = entry;
+  const comment = longest(signatures)?.comment;
   const thrown = comment?.getTags('@throws').map(({ content, typeAnnotation }) => {
     const error = typeAnnotation?.slice(1, -1);
     return `- ${error === undefined ? '' : `\`${error}\` `}${plain(content).replaceAll('\n', ' ')}`;
@@ -228,14 +237,12 @@ function entryText(call: string, { signatures = [] }: DeclarationReflection, fil
   if (example === undefined && file !== 'entries') problems.push(`${call} has no @example`);
   return [
     `## ${call}\n`,
-    `\`${call}(${names.join(', ')})\`\n`,
+    `\`${call}(${parametersOf(entry).map(({ argument }) => argument)})\`\n`.replaceAll(',', ', '),
     `${plain(comment?.summary ?? [])}\n`,
-    ...argumentsTable(signature, { call, file }),
+    ...argumentsTable(entry),
     `**Returns** ${returned(signatures)}\n`,
     ...(thrown?.length ? [`**Throws**\n\n${thrown.join('\n')}\n`] : []),
-    ...(example === undefined
-      ? []
-      : [isShown(call, file) ? shown(plain(example.content)) : `${completed(plain(example.content))}\n`]),
+    ...(example === undefined ? [] : [`${exampleText(plain(example.content), entry)}\n`]),
   ].join('\n');
 }
 
@@ -245,52 +252,58 @@ function returned(signatures: readonly SignatureReflection[]): string {
   return [...new Set(forms.map(({ type }) => `${code(type)}${linksOf(type)}`))].join(', or ');
 }
 
-function argumentsTable({ parameters = [] }: SignatureReflection, here: Place): string[] {
-  const rows = parameters.flatMap(({ name, type, comment, flags, defaultValue }) => {
-    const parts = /^(params|options|request)$/.test(name) ? partsOf(type) : [];
+/** The parameters of an entry. Of an object of arguments or options, also the types that its fields come from. */
+function parametersOf({ signatures }: Entry) {
+  return (longest(signatures)?.parameters ?? []).map(({ name, type, comment, flags, defaultValue }) => {
     const isOptional = flags.isOptional || defaultValue !== undefined;
-    const argument = `${name}${isOptional ? '?' : ''}`;
-    if (parts.length > 0) return parts.flatMap((part) => partRows(argument, part, here));
-    return [`| \`${argument}\` | ${code(type, isOptional)} | ${plain(comment?.summary ?? [])} |`];
+    const parts = /^(params|options|request)$/.test(name) ? partsOf(type) : [];
+    return { name, type, comment, isOptional, parts, argument: `${name}${isOptional ? '?' : ''}` };
   });
+}
+
+function argumentsTable(entry: Entry): string[] {
+  const rows = parametersOf(entry).flatMap(({ name, type, comment, isOptional, parts, argument }) =>
+    parts.length === 0
+      ? [`| \`${argument}\` | ${code(type, isOptional)} | ${plain(comment?.summary ?? [])} |`]
+      : parts.flatMap((part) =>
+          OPTIONS.includes(part.name) || (homes.get(part.name) ?? entry) !== entry
+            ? [`| \`${argument}\` | ${typeLink(part.name)} | |`]
+            : fieldRows(part, `${name}.`),
+        ),
+  );
   return rows.length === 0 ? [] : [`| argument | type | |\n|---|---|---|\n${rows.join('\n')}\n`];
 }
 
-/** The rows of an argument, or of a part of its type: the fields, or a link to the method that lists them. */
-function partRows(argument: string, { name, fields }: Part, here: Place): string[] {
-  if (OPTIONS.includes(name)) return [`| \`${argument}\` | ${optionsLink(name)} | |`];
-  const home = homes.get(name);
-  if (home !== undefined && fields.length > FEW) return [`| \`${argument}\` | ${linkTo(home, name)} | |`];
-  if (name !== '' && home === undefined) homes.set(name, here);
-  return fieldRows(fields, name, `${argument.replace('?', '')}.`);
-}
-
-/** The rows of fields. Those that another type has too are one row, with a link to its own. */
-function fieldRows(fields: readonly DeclarationReflection[], type: string, prefix = ''): string[] {
+/** The rows of fields. Those that another type has too are one row, with a link to it. */
+function fieldRows({ name: type, fields }: Part, prefix = ''): string[] {
   const own = new Map(fields.map((field) => [field.name, row(prefix + field.name, field)]));
   const shared = basesOf(type).flatMap((base) => {
-    const same = base.fields.filter((field) => own.get(field.name) === row(prefix + field.name, field));
+    const same = fieldsOf(base).filter((field) => own.get(field.name) === row(prefix + field.name, field));
     if (same.length < 2) return [];
     for (const { name } of same) own.delete(name);
-    const isWhole = prefix !== '' && same.length === base.fields.length;
     const names = same.map(({ name, flags }) => `\`${prefix}${name}${flags.isOptional ? '?' : ''}\``);
-    return [`| ${isWhole ? `\`${prefix.slice(0, -1)}\`` : names.join(', ')} | ${base.link} | |`];
+    const isWhole = prefix !== '' && same.length === fieldsOf(base).length;
+    return [`| ${isWhole ? `\`${prefix.slice(0, -1)}\`` : names.join(', ')} | ${typeLink(base)} | |`];
   });
   return [...own.values(), ...shared];
 }
 
-/** The types whose fields a type may have too. */
-function basesOf(name: string): { link: string; fields: readonly DeclarationReflection[] }[] {
+/** The types whose fields a type may have too: those that it extends, the options of a call, and unions of it. */
+function basesOf(name: string): string[] {
   const extended = String(named.get(name)?.extendedTypes ?? '').match(/\w+/g) ?? [];
-  const bases = [...new Set(['RequestOptions', ...extended])].map((base) => ({
-    link: OPTIONS.includes(base) ? optionsLink(base) : linkTo(homes.get(base) ?? typePlace(base), base),
-    fields: named.get(base)?.children ?? [],
-  }));
   const unions = [...named.values()].filter((union) => membersOf(union).includes(name));
-  return [
-    ...bases,
-    ...unions.map((union) => ({ link: linkTo(typePlace(union.name), union.name), fields: commonFields(union) })),
-  ];
+  const all = new Set(['RequestOptions', ...extended, ...unions.map((union) => union.name)]);
+  return [...all].filter((base) => base !== name);
+}
+
+/** The fields of a type; of a union, those that all its types inherit. */
+function fieldsOf(name: string): readonly DeclarationReflection[] {
+  const type = named.get(name);
+  if (type === undefined || type.children) return type?.children ?? [];
+  const [first = [], ...others] = membersOf(type).map((member) =>
+    fieldsOf(member).filter((field) => field.inheritedFrom),
+  );
+  return first.filter((field) => others.every((fields) => fields.some(({ name }) => name === field.name)));
 }
 
 /** The names of the types of a union. */
@@ -299,28 +312,18 @@ function membersOf({ type }: DeclarationReflection): string[] {
   return type?.type === 'union' ? flat(type) : [];
 }
 
-/** The fields that all types of a union inherit. */
-function commonFields(union: DeclarationReflection): DeclarationReflection[] {
-  const members = membersOf(union).map(
-    (name) => named.get(name)?.children?.filter((field) => field.inheritedFrom) ?? [],
-  );
-  return (members[0] ?? []).filter(({ name }) =>
-    members.every((fields) => fields.some((field) => field.name === name)),
-  );
-}
-
-function typePlace(name: string): Place {
+/** A link to the fields of a type: among the options, at a method, or on a page of types. */
+function typeLink(name: string): string {
+  if (name === OPTIONS[0]) return '[options](options.md)'; // most calls take them
+  const home = homes.get(name);
+  if (home !== undefined) return linkTo(home, name);
   const type = named.get(name);
-  return { call: name, file: type === undefined ? '' : typePageOf(type).file };
-}
-
-/** A link to the options page. Most calls take the first ones. */
-function optionsLink(name: string): string {
-  return name === OPTIONS[0] ? '[options](options.md)' : linkTo({ call: name, file: 'options' });
+  const file = OPTIONS.includes(name) || type === undefined ? 'options' : typePageOf(type).file;
+  return linkTo({ call: name, file });
 }
 
 /** A link to a heading. */
-function linkTo({ call, file }: Place, text = call): string {
+function linkTo({ call, file }: Pick<Entry, 'call' | 'file'>, text = call): string {
   return `[${text}](${file}.md#${call.toLowerCase().replaceAll('.', '')})`;
 }
 
@@ -351,13 +354,9 @@ function longest(signatures: readonly SignatureReflection[]): SignatureReflectio
 
 function optionsPage(): string {
   const sections = OPTIONS.map((name) => {
-    const type = named.get(name);
-    const inherited = OPTIONS.slice(0, 3).filter((other) => other !== name);
-    const fields = (type?.children ?? []).filter(
-      (field) => !(field.inheritedFrom && inherited.some((other) => field.inheritedFrom?.name.startsWith(`${other}.`))),
-    );
-    const rows = fields.map((field) => row(field.name, field)).join('\n');
-    return `## ${name}\n\n${plain(type?.comment?.summary ?? [])}\n\n| option | type | |\n|---|---|---|\n${rows}\n`;
+    const rows = fieldRows({ name, fields: fieldsOf(name) }).join('\n');
+    const summary = plain(named.get(name)?.comment?.summary ?? []);
+    return `## ${name}\n\n${summary}\n\n| option | type | |\n|---|---|---|\n${rows}\n`;
   });
   return `# Options\n\n${NOTE}\n\nAll times are milliseconds.\n\n${sections.join('\n')}`;
 }
@@ -366,26 +365,22 @@ function isType({ kind }: DeclarationReflection): boolean {
   return kind === ReflectionKind.Interface || kind === ReflectionKind.TypeAlias;
 }
 
-/** The exported types of a page, without the options of clients and calls. */
+/** The exported types of a page, without those whose fields are listed elsewhere. */
 function typesPage(page: TypePage): string {
   const types = [...named.values()]
-    .filter((type) => isType(type) && !OPTIONS.includes(type.name) && typePageOf(type) === page)
+    .filter((type) => isType(type) && typePageOf(type) === page)
+    .filter(({ name }) => !OPTIONS.includes(name) && !homes.has(name))
     .sort((a, b) => a.name.localeCompare(b.name, 'en'));
-  const sections = types.map((reflection) => {
-    const { name, comment, type } = reflection;
-    const summary = plain(comment?.summary ?? []);
-    const home = homes.get(name);
-    if (home !== undefined)
-      return /^(Arguments|Options) of `[^`]+`\.$/.test(summary)
-        ? `## ${name}\n\n${summary.split(' ')[0]} of ${linkTo(home)}.\n`
-        : `## ${name}\n\n${summary} See ${linkTo(home)}.\n`;
+  const sections = types.map(({ name, comment, type }) => {
     const methods = methodPages.get(name);
-    const fields = (reflection.children ?? commonFields(reflection)).filter((field) => isListed(field, methods));
-    const rows = fieldRows(fields, reflection.children ? name : '').join('\n');
-    const table = rows === '' ? '' : `\n| field | type | |\n|---|---|---|\n${rows}\n`;
-    const alias = type === undefined ? '' : `\n\`${nameOf(type)}\`${linksOf(type)}\n`;
-    const more = methods === undefined ? '' : `\nIts methods: [${methods.title}](${methods.file}.md).\n`;
-    return `## ${name}\n\n${summary}\n${more}${alias}${table}`;
+    const fields = fieldsOf(name).filter((field) => isListed(field, methods));
+    const rows = fieldRows({ name, fields }).join('\n');
+    return [
+      `## ${name}\n\n${plain(comment?.summary ?? [])}\n`,
+      ...(methods === undefined ? [] : [`Its methods: [${methods.title}](${methods.file}.md).\n`]),
+      ...(type === undefined ? [] : [`\`${nameOf(type)}\`${linksOf(type)}\n`]),
+      ...(rows === '' ? [] : [`| field | type | |\n|---|---|---|\n${rows}\n`]),
+    ].join('\n');
   });
   return `# ${page.title}\n\n${NOTE}\n\n${sections.join('\n')}`;
 }
@@ -406,13 +401,11 @@ function typePageOf({ sources }: DeclarationReflection): TypePage {
 function linksOf(type: SomeType | undefined): string {
   const names = new Set(nameOf(type).match(/\w+/g));
   names.delete('APIPromise'); // the top of the page has the link
-  const links = [...names].flatMap((name) => {
-    const type = named.get(name);
-    if (type === undefined || !isType(type)) return [];
-    const file = OPTIONS.includes(name) ? 'options' : typePageOf(type).file;
-    return `[${name}](${file}.md#${name.toLowerCase()})`;
+  const links = [...names].filter((name) => {
+    const declared = named.get(name);
+    return declared !== undefined && isType(declared);
   });
-  return links.length === 0 ? '' : ` (${links.join(', ')})`;
+  return links.length === 0 ? '' : ` (${links.map(typeLink).join(', ')})`;
 }
 
 /** The parts of an argument's type that have fields: types that the package names, and object types without a name. */
@@ -452,47 +445,31 @@ function sizeOf(comment: Comment | undefined): number {
   return plain(comment?.summary ?? []).length + (comment?.blockTags.length ?? 0);
 }
 
-/** Whether an example stands alone: it needs another package or server, or the conversation of the others. */
-function isShown(call: string, file: string): boolean {
-  return file === 'entries' || call.startsWith('conversation.');
-}
-
-/** An example whose types the tests check, and which they do not run. */
-function shown(example: string): string {
-  return `\`\`\`typescript\n${example}\n\`\`\`\n`;
-}
-
-/** A program of an example: with the imports and objects that it uses. */
-function completed(example: string): string {
-  const lines = example.split('\n');
+/** An example as a program: with the imports and objects that it uses. */
+function exampleText(example: string, { call, file }: Entry): string {
+  // It needs another package or server, or the conversation of the page: the tests check its types, and do not run it.
+  if (file === 'entries' || call.startsWith('conversation.')) return `\`\`\`typescript\n${example}\n\`\`\``;
   const isImport = (line: string): boolean => line.startsWith('import ');
-  const body = lines
-    .filter((line) => !isImport(line))
-    .join('\n')
-    .trim();
+  const lines = example.split('\n');
+  const body = lines.filter((line) => !isImport(line)).join('\n');
   const uses = (name: string): boolean =>
     new RegExp(`(?<![\\w.'])${name}\\b[.,:]`).test(`${body}\n`.replaceAll(' }', ',')) &&
     !body.includes(`const ${name} `);
-  const makesConversation = uses('conversation');
-  const head = [
-    ['context', 'ContextClient', 'const context = new ContextClient();'],
-    ['gateway', 'GatewayClient', 'const gateway = new GatewayClient();'],
-  ].filter(([name = '']) => makesConversation || uses(name));
+  const isConversation = uses('conversation');
+  const clients = [
+    ['context', 'ContextClient'],
+    ['gateway', 'GatewayClient'],
+  ].filter(([name = '']) => isConversation || uses(name));
   const imports = [
-    ...head.map(([, name]) => `import { ${name} } from 'context-gateway';`),
-    ...(makesConversation ? ["import { createConversation } from 'context-gateway/conversation';"] : []),
+    ...clients.map(([, type]) => `import { ${type} } from 'context-gateway';`),
+    ...(isConversation ? ["import { createConversation } from 'context-gateway/conversation';"] : []),
     ...lines.filter(isImport),
   ];
   const objects = [
-    ...head.map(([, , line]) => line),
-    ...(makesConversation
-      ? [
-          "const options = { conversationId: 'conv_sample', model: 'atlas-small' };",
-          'const conversation = createConversation({ context, gateway, ...options });',
-        ]
-      : []),
+    ...clients.map(([name, type]) => `const ${name} = new ${type}();`),
+    ...(isConversation ? CONVERSATION : []),
   ];
-  return `\`\`\`ts\n${[...joined(imports), '', ...objects, body].join('\n').trim()}\n\`\`\``;
+  return `\`\`\`ts\n${[...joined(imports), '', ...objects, body.trim()].join('\n').trim()}\n\`\`\``;
 }
 
 /** One import for each module. */
