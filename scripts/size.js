@@ -56,7 +56,7 @@ for (const { name, budget, code, less, external = [] } of PROGRAMS) {
   if (!isOk) process.exitCode = 1;
 }
 if (process.exitCode === 1)
-  console.log('What each file adds: node scripts/size.js parts. The budgets are in scripts/size.js.');
+  console.log('What each file takes: node scripts/size.js parts. The budgets are in scripts/size.js.');
 if (process.argv.includes('parts')) {
   const alias = { 'context-gateway': resolve('src/index.ts'), '#platform': resolve('src/platform/browser.ts') };
   console.log(await analyzeMetafile((await bundle(STREAMED, { alias })).metafile));
