@@ -21,8 +21,8 @@ async function check() {
     }
     const authorization = `Bearer ${TOKEN}`;
     const responses = [
-      await fetch(`${url}/overview`),
-      await fetch(`${url}/overview`, { headers: { authorization } }),
+      await fetch(`${url}/limits`),
+      await fetch(`${url}/limits`, { headers: { authorization } }),
       await fetch(url, { headers: { accept: 'text/html', authorization } }),
     ];
     const seen = String(responses.map(({ status }) => status));

@@ -7,8 +7,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runSync } from '../src/base/slices.js';
-import { COMPACTION_LEVELS, compact, contextTokens, totalTokens } from '../src/context/compaction/compact.js';
+import { compact, contextTokens, totalTokens } from '../src/context/compaction/compact.js';
 import { itemWords, offersOf } from '../src/context/compaction/offers.js';
+import { COMPACTION_LEVELS } from '../src/store/conversation-records.js';
 import { LanguageLoader, TOKENS_PER_MESSAGE } from '../src/text/language.js';
 import { contentTerms } from '../src/text/terms.js';
 

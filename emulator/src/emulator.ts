@@ -6,15 +6,15 @@ import { Changes } from './base/changes.js';
 import type { Clock } from './base/clock.js';
 import { Completions } from './completions/completions.js';
 import { ScriptedReplies } from './completions/scripted-replies.js';
-import type { CompactionLevel } from './context/compaction/compact.js';
 import { ConversationContexts } from './context/conversation-context.js';
 import type { CompactionResult } from './context/responses.js';
 import { upstreamSummarizer } from './context/summarizer.js';
 import { controlPlane } from './control/control-plane.js';
-import { type InspectedConversation, inspectConversation, type Overview, overviewOf } from './control/page/overview.js';
+import { type InspectedConversation, inspectConversation } from './control/page/inspected-conversation.js';
 import { InitialState } from './control/state/initial-state.js';
 import { Snapshots } from './control/state/snapshots.js';
-import { currentState, type EmulatorState, restoreState } from './control/state/state.js';
+import { currentState, restoreState } from './control/state/state.js';
+import type { EmulatorState } from './control/state/state-schema.js';
 import { Faults } from './faults/faults.js';
 import { inProcessFetch } from './http/in-process-fetch.js';
 import { RequestLog } from './http/log/request-log.js';
@@ -28,6 +28,7 @@ import { Service } from './http/service.js';
 import { resolveSettings, type ServiceOptions } from './options.js';
 import type { Account } from './store/account.js';
 import type { ApiKeys } from './store/api-keys.js';
+import type { CompactionLevel } from './store/conversation-records.js';
 import type { Conversations } from './store/conversations.js';
 import type { Files } from './store/files.js';
 import type { Integrations } from './store/integrations.js';
@@ -199,11 +200,6 @@ export class Emulator {
    */
   restore(state: EmulatorState): void {
     restoreState(this.#parts, state);
-  }
-
-  /** The data of the inspector's overview. */
-  overview(search?: string | undefined): Overview {
-    return overviewOf(this.#parts, search);
   }
 
   /** Where completions come from, and all recordings. */

@@ -11,10 +11,9 @@ export type {
   ScriptedReplies,
   ScriptedRequest,
 } from './completions/scripted-replies.js';
-export type { CompactionLevel } from './context/compaction/compact.js';
-export type { InspectedConversation, ListedConversation, Overview } from './control/page/overview.js';
+export type { InspectedConversation } from './control/page/inspected-conversation.js';
 export type { SnapshotInfo, Snapshots } from './control/state/snapshots.js';
-export type { ConversationInState, EmulatorState } from './control/state/state.js';
+export type { ConversationInState, EmulatorState } from './control/state/state-schema.js';
 export {
   createEmulator,
   type Emulator,
@@ -25,8 +24,15 @@ export {
 export { type EmulatorStore, emulatorStore } from './emulator-store.js';
 export type { ActiveFault, Faults } from './faults/faults.js';
 export type { FaultMatch, FaultResponse, FaultRule } from './faults/rule.js';
-export type { Attempt, Outcome, Similar } from './http/log/log-entry.js';
-export type { EndedRequest, RecordedResponse, RequestRecord, RequestSummary } from './http/log/request-record.js';
+export type {
+  Attempt,
+  EndedRequest,
+  Outcome,
+  RecordedResponse,
+  RequestRecord,
+  RequestSummary,
+  Similar,
+} from './http/log/request-record.js';
 export type { RequestChanges } from './http/log/resent.js';
 export type { ReachedLimit } from './http/rate-limit.js';
 export type { Listening } from './http/server.js';
@@ -34,6 +40,7 @@ export type { ServiceOptions, StreamPace } from './options.js';
 export type { Account, Plan, PlanName, RateLimit } from './store/account.js';
 export type { ApiKeyInfo, ApiKeyKind, ApiKeys } from './store/api-keys.js';
 export type {
+  CompactionLevel,
   CompactionReceipt,
   ConversationInput,
   ConversationRecord,

@@ -1,7 +1,8 @@
 import { runSync } from '../src/base/slices.js';
-import type { CompactableMessage, CompactionLevel, CompactionState } from '../src/context/compaction/compact.js';
+import type { CompactableMessage, CompactionState } from '../src/context/compaction/compact.js';
 import { compact } from '../src/context/compaction/compact.js';
 import { offersOf } from '../src/context/compaction/offers.js';
+import type { CompactionLevel } from '../src/store/conversation-records.js';
 import { LanguageLoader } from '../src/text/language.js';
 
 export const language = new LanguageLoader().load();

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { atLength } from '../../test/helpers/endurance.js';
-import { type CompactionLevel, contextTokens, totalTokens } from '../src/context/compaction/compact.js';
+import { contextTokens, totalTokens } from '../src/context/compaction/compact.js';
+import type { CompactionLevel } from '../src/store/conversation-records.js';
 import { compactable, compactSync, LEVELS, offered } from './compactable.js';
 
 const TARGETS: Record<CompactionLevel, number> = { light: 0.6, deep: 0.35, aggressive: 0.15 };

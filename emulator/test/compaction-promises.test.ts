@@ -4,12 +4,12 @@ import { atLength } from '../../test/helpers/endurance.js';
 import { runSync } from '../src/base/slices.js';
 import {
   type CompactableMessage,
-  type CompactionLevel,
   type CompactionState,
   contextTokens,
   resummarize as resummarizing,
 } from '../src/context/compaction/compact.js';
 import type { Offers } from '../src/context/compaction/offers.js';
+import type { CompactionLevel } from '../src/store/conversation-records.js';
 import type { SummaryItem } from '../src/store/summary.js';
 import { compactSync as compact, LEVELS, language, NOTHING, offered } from './compactable.js';
 

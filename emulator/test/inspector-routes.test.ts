@@ -78,15 +78,15 @@ describe('the actions of the inspector', () => {
     expect(emulator.memory.all()).toEqual([]);
   });
 
-  test('finds conversations by id and by their first message, newest first', async () => {
+  test('finds conversations by id and by a message, newest first', async () => {
     const { emulator, call } = routes();
     emulator.conversations.create({ id: 'other', messages: [{ role: 'user', content: 'About the HARBOUR.' }] });
-    const found = async (search: string) => (await call('GET', `/overview?search=${search}`)).body;
+    const found = async (search: string) => (await call('GET', `/search/conversations?q=${search}`)).body;
 
     expect(await found('')).toMatchObject({ conversations: [{ id: 'other' }, { id: 'talk' }] });
     expect(await found('harbour')).toMatchObject({ conversations: [{ id: 'other' }] });
     expect(await found('TAL')).toMatchObject({ conversations: [{ id: 'talk' }] });
-    expect(await found('nothing')).toMatchObject({ conversations: [], conversationCount: 2 });
+    expect(await found('nothing')).toMatchObject({ conversations: [], all: 2 });
   });
 
   test('lists the statements of messages, also one that a later one revokes, without excluded ones', async () => {

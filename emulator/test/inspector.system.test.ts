@@ -24,7 +24,7 @@ describe('the inspector', () => {
     expect([status, headers.get('location')]).toEqual([303, '/_emulator']);
     expect((await get('/_emulator', 'text/html,*/*')).headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect((await get('/', '*/*')).status).toBe(401);
-    expect((await (await get('/_emulator', 'application/json')).json()).routes).toContain('GET /_emulator/overview');
+    expect((await (await get('/_emulator', 'application/json')).json()).routes).toContain('GET /_emulator/events');
   });
 
   test.each(['../package.json', '..%2Fpackage.json', 'main.tsx', '%00.js', '__proto__'])(

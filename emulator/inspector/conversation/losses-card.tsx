@@ -1,4 +1,4 @@
-import type { InspectedConversation } from '../../src/control/page/overview.js';
+import type { InspectedConversation } from '../../src/control/page/inspected-conversation.js';
 import { Card } from '../parts/card.js';
 import { linkTo } from '../service/router.js';
 import { count, dateAndTime, percent, plural } from '../service/words.js';

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
-import type { InspectedConversation } from '../../src/control/page/overview.js';
+import type { InspectedConversation } from '../../src/control/page/inspected-conversation.js';
 import type { PinCategory } from '../../src/store/conversation-records.js';
 import { ActionButton } from '../parts/action.js';
 import { Button } from '../parts/button.js';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { InspectedConversation } from '../../src/control/page/overview.js';
+import type { InspectedConversation } from '../../src/control/page/inspected-conversation.js';
 import type { SummaryVersion } from '../../src/store/conversation-records.js';
 import { Card, Empty } from '../parts/card.js';
 import { bound, Select } from '../parts/field.js';

@@ -1,4 +1,4 @@
-import type { InspectedConversation } from '../../src/control/page/overview.js';
+import type { InspectedConversation } from '../../src/control/page/inspected-conversation.js';
 import { Card, Figure } from '../parts/card.js';
 import { Gauge, Legend, type Share } from '../parts/gauge.js';
 import { count, percent } from '../service/words.js';

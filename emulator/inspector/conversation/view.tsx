@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { InspectedConversation } from '../../src/control/page/overview.js';
+import type { InspectedConversation } from '../../src/control/page/inspected-conversation.js';
 import type { CompactionLevel } from '../../src/index.js';
 import { ActionButton } from '../parts/action.js';
 import { Button } from '../parts/button.js';

@@ -1,21 +1,14 @@
 import { signal } from '@preact/signals';
-import type { Overview } from '../../src/control/page/overview.js';
+import type { FoundConversations } from '../../src/control/page/conversation-search.js';
 import { Button } from '../parts/button.js';
 import { Card, Empty, ErrorLine, Title } from '../parts/card.js';
-import { Excerpt, type Match } from '../parts/excerpt.js';
+import { Excerpt } from '../parts/excerpt.js';
 import { bound, Field } from '../parts/field.js';
 import { linkTo } from '../service/router.js';
 import { useLoaded } from '../service/use-loaded.js';
 import { count, percent, plural } from '../service/words.js';
 
-type FoundConversation = Overview['conversations'][number] & { match?: Match & { messageId: string; role: string } };
-
-interface Found {
-  total: number;
-  /** How many conversations there are. */
-  all: number;
-  conversations: FoundConversation[];
-}
+type FoundConversation = FoundConversations['conversations'][number];
 
 /** Module state, so that the search survives a visit to a conversation. */
 const search = signal({ words: '', most: 20 });
@@ -26,7 +19,7 @@ export function ConversationsView() {
   const query = words.trim();
   const path = `/search/conversations?limit=${most}&q=${encodeURIComponent(query)}`;
   // A list that vanishes until the next result arrives would move the page at each letter.
-  const { data: found, error } = useLoaded<Found>(path, ['conversations/*'], { keepsLast: true });
+  const { data: found, error } = useLoaded<FoundConversations>(path, ['conversations/*'], { keepsLast: true });
   const begin = (
     <a class="button main" href={linkTo('new')} id="new">
       New conversation
@@ -53,7 +46,7 @@ export function ConversationsView() {
   );
 }
 
-function Results({ found: { all, total, conversations }, query }: { found: Found; query: string }) {
+function Results({ found: { all, total, conversations }, query }: { found: FoundConversations; query: string }) {
   const showMore = (): void => {
     search.value = { ...search.value, most: Math.min(1000, 5 * search.value.most) };
   };

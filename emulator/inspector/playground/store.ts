@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import type { ChatCompletionParams } from 'context-gateway';
-import type { InspectedConversation } from '../../src/control/page/overview.js';
+import type { InspectedConversation } from '../../src/control/page/inspected-conversation.js';
 import { ask, conversationPath } from '../service/control.js';
 import { type Run, runCompletion } from './run.js';
 

@@ -1,10 +1,19 @@
 import * as z from 'zod/mini';
 import { checked } from '../base/checked.js';
 import { badRequest, type HttpError } from '../base/errors.js';
+import { id, label, namedObject, text } from '../base/fields.js';
 import { mention } from '../base/mention.js';
 import { MESSAGE_ROLES } from '../store/conversation-records.js';
 import type { ChatMessage, CompletionRequest } from '../upstream/model-source.js';
-import { completionBody, text } from './schemas.js';
+
+export const chatMessage = namedObject('ChatMessage', { role: z.enum(MESSAGE_ROLES), content: z.string() });
+export const completionBody = namedObject('ChatCompletionRequest', {
+  model: id,
+  messages: z.array(chatMessage).check(z.minLength(1)),
+  temperature: z.optional(z.number().check(z.gte(0), z.lte(2))),
+  max_tokens: z.optional(z.int().check(z.gte(1))),
+  stream: z.optional(z.boolean()),
+});
 
 /** Checks a request. Unless `strict`, it may have what the API does not document: other content than text, tools. */
 export function completionRequest(body: unknown, strict: boolean): CompletionRequest {
@@ -28,16 +37,16 @@ const isWhole = z.refine<{ type: string; function?: unknown }>(
   },
 );
 const toolCall = z
-  .object({ id: text, type: text, function: z.optional(z.object({ name: text, arguments: z.string() })) })
+  .object({ id, type: id, function: z.optional(z.object({ name: text, arguments: z.string() })) })
   .check(isWhole);
 const message = z
   .object({
     role: z.enum([...MESSAGE_ROLES, 'developer', 'tool']),
     content: z.optional(
-      z.nullable(z.union([z.string(), z.array(z.looseObject({ type: text, text: z.optional(z.unknown()) }))])),
+      z.nullable(z.union([z.string(), z.array(z.looseObject({ type: id, text: z.optional(z.unknown()) }))])),
     ),
     tool_calls: z.optional(z.nullable(z.array(toolCall).check(z.minLength(1)))),
-    tool_call_id: z.optional(z.string()),
+    tool_call_id: z.optional(label),
   })
   .check(
     // Only a message that calls tools has none.
@@ -52,7 +61,7 @@ const message = z
   );
 const tool = z
   .object({
-    type: text,
+    type: id,
     function: z.optional(
       z.object({
         name: z.string().check(z.regex(/^[\w-]{1,64}$/, 'expected 1 to 64 letters, digits, _ and -')),
@@ -62,13 +71,13 @@ const tool = z
     ),
   })
   .check(isWhole);
-const openCompletionBody = z.object({
+export const openCompletionBody = z.object({
   ...completionBody.shape,
   messages: z.array(message).check(z.minLength(1)),
   tools: z.optional(z.nullable(z.array(tool).check(z.minLength(1)))),
   tool_choice: z.optional(
     z.nullable(
-      z.union([z.string(), z.looseObject({ type: text, function: z.optional(z.object({ name: z.string() })) })]),
+      z.union([z.string(), z.looseObject({ type: id, function: z.optional(z.object({ name: z.string() })) })]),
     ),
   ),
   parallel_tool_calls: z.optional(z.nullable(z.boolean())),

@@ -1,3 +1,5 @@
+import * as z from 'zod/mini';
+import { count, described, id, label, namedObject } from '../base/fields.js';
 import { type Completion, usageOf } from '../completions/completions.js';
 import { completionEvents, liveEvents } from '../completions/stream.js';
 import type { AreaRoutes } from '../http/area-routes.js';
@@ -6,12 +8,43 @@ import type { Exchange } from '../http/exchange.js';
 import { askedIn } from '../http/log/said.js';
 import { subjectOf } from '../http/log/subject.js';
 import { json, type PlainResponse } from '../http/plain-response.js';
+import { MESSAGE_ROLES } from '../store/conversation-records.js';
 import type { Stores } from '../store/stores.js';
 import type { PromptTokens } from '../text/prompt-tokens.js';
 import type { ChatMessage, CompletionRequest } from '../upstream/model-source.js';
-import { completionRequest } from './completion-request.js';
-import { completionBody, completionChunk, completionResponse } from './schemas.js';
+import { chatMessage, completionBody, completionRequest } from './completion-request.js';
 import type { GatewayApiState } from './state.js';
+
+export const completionUsage = namedObject('CompletionUsage', {
+  prompt_tokens: count,
+  completion_tokens: count,
+  total_tokens: count,
+});
+const completionResponse = namedObject('ChatCompletion', {
+  id,
+  object: z.literal('chat.completion'),
+  created: z.int(),
+  model: label,
+  choices: z.array(z.object({ index: count, message: chatMessage, finish_reason: label })),
+  usage: completionUsage,
+});
+const completionChunk = namedObject('ChatCompletionChunk', {
+  id,
+  object: z.literal('chat.completion.chunk'),
+  created: z.int(),
+  model: label,
+  choices: described(
+    'Empty in the last chunk, which has the usage.',
+    z.array(
+      z.object({
+        index: count,
+        delta: z.object({ role: z.optional(z.enum(MESSAGE_ROLES)), content: z.optional(z.string()) }),
+        finish_reason: z.nullable(label),
+      }),
+    ),
+  ),
+  usage: z.optional(completionUsage),
+});
 
 /** `/v1/chat/completions` */
 export function completionRoutes(area: AreaRoutes, state: GatewayApiState): void {
@@ -91,7 +124,7 @@ export function bill(
   completion: Completion,
   stores: Stores,
   exchange: Exchange,
-): { content: string; usage: ReturnType<typeof usageOf> } {
+): { content: string; usage: z.infer<typeof completionUsage> } {
   const { entry } = exchange;
   const counted = usageOf(completion.promptTokens, completion.tokenCount);
   entry.answeredBy = completion.answeredBy;

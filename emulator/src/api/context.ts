@@ -1,22 +1,36 @@
+import * as z from 'zod/mini';
 import { checked } from '../base/checked.js';
 import { notFound } from '../base/errors.js';
+import { id, namedObject } from '../base/fields.js';
+import { compactionResult, contextMetadata } from '../context/responses.js';
 import { type AreaRoutes, pathParam, type RouteContext, requiredQuery } from '../http/area-routes.js';
 import { json } from '../http/plain-response.js';
-import type { ConversationState } from '../store/conversation-records.js';
-import { requireMember } from './memory.js';
 import {
-  compactBody,
-  compactResponse,
-  contextResponse,
-  conversationQuery,
-  done,
-  excludeBody,
-  pinBody,
-  pinResponse,
-  summaryResponse,
-  unpinQuery,
-} from './schemas.js';
+  COMPACTION_LEVELS,
+  type ConversationState,
+  PIN_CATEGORIES,
+  pinnedItem,
+} from '../store/conversation-records.js';
+import { rollingSummary } from '../store/summary.js';
+import { done, requireMember, success } from './memory.js';
 import type { ContextApiState } from './state.js';
+
+const conversationQuery = z.object({ conversationId: id });
+const unpinQuery = z.object({ messageId: id });
+const compactBody = z.object({ conversationId: id, level: z.optional(z.enum(COMPACTION_LEVELS)) });
+const pinBody = z.object({ messageId: id, category: z.optional(z.enum(PIN_CATEGORIES)) });
+const excludeBody = z.object({ exclude: z.boolean() });
+const contextResponse = z.object({
+  success,
+  context: namedObject('ConversationContext', {
+    rollingSummary,
+    pinnedMemory: z.array(pinnedItem),
+    metadata: contextMetadata,
+  }),
+});
+const summaryResponse = z.object({ success, summary: rollingSummary });
+const compactResponse = z.object({ success, result: compactionResult });
+const pinResponse = z.object({ success, pinnedItem });
 
 /** `/api/context`: contexts of conversations, and what changes them. */
 export function conversationRoutes(area: AreaRoutes, state: ContextApiState): void {

@@ -1,9 +1,13 @@
+import * as z from 'zod/mini';
 import { badRequest, HttpError } from '../base/errors.js';
+import { described, id } from '../base/fields.js';
 import type { AreaRoutes } from '../http/area-routes.js';
 import { parseMultipart } from '../http/body.js';
 import { json } from '../http/plain-response.js';
-import { fileRecord, uploadBody } from './schemas.js';
+import { fileRecord } from '../store/files.js';
 import type { GatewayApiState } from './state.js';
+
+const uploadBody = z.object({ file: described('The bytes of the file.', z.string()), purpose: id });
 
 /** `/v1/files` */
 export function fileRoutes(area: AreaRoutes, { settings, stores }: GatewayApiState): void {

@@ -1,8 +1,10 @@
+import * as z from 'zod/mini';
 import { badRequest } from '../base/errors.js';
+import { id } from '../base/fields.js';
 import { type AreaRoutes, pathParam } from '../http/area-routes.js';
 import { json } from '../http/plain-response.js';
+import { integrationRecord, integrationResult } from '../store/integrations.js';
 import { list, listSchema } from './lists.js';
-import { integrationBody, integrationRecord, integrationResponse } from './schemas.js';
 import type { GatewayApiState } from './state.js';
 
 /** `/v1/integrations` */
@@ -16,8 +18,8 @@ export function integrationRoutes(area: AreaRoutes, { settings, stores }: Gatewa
   area.add('POST /v1/integrations/:integration/execute', {
     id: 'executeIntegration',
     summary: 'Execute an action of an integration',
-    body: integrationBody,
-    responses: { 200: integrationResponse },
+    body: z.looseObject({ action: id }),
+    responses: { 200: integrationResult },
     handle: async (c) => {
       const body = await c.exchange.json();
       if (typeof body !== 'object' || body === null || Array.isArray(body))

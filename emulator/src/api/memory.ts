@@ -1,11 +1,21 @@
+import * as z from 'zod/mini';
 import { checked } from '../base/checked.js';
 import { HttpError, notFound } from '../base/errors.js';
+import { id, text } from '../base/fields.js';
 import { type AreaRoutes, pathParam, queryOf, type RouteContext } from '../http/area-routes.js';
 import { json } from '../http/plain-response.js';
-import type { UserMemoryItem } from '../store/memory.js';
+import { MEMORY_TYPES, memoryInput, memoryItem, type UserMemoryItem } from '../store/memory.js';
 import type { Workspaces } from '../store/workspaces.js';
-import { done, memoriesResponse, memoryBody, memoryChange, memoryQuery, memoryResponse } from './schemas.js';
 import type { ContextApiState } from './state.js';
+
+export const success = z.literal(true);
+export const done = z.object({ success });
+const memoryQuery = z.object({ workspaceId: z.optional(id), type: z.optional(z.enum(MEMORY_TYPES)) });
+const memoryChange = z.object({ content: text, isActive: z.optional(z.boolean()) });
+// A24: a list shows four fields of each item.
+const listedItem = z.pick(memoryItem, { id: true, type: true, key: true, content: true });
+const memoriesResponse = z.object({ success, memories: z.array(listedItem) });
+const memoryResponse = z.object({ success, memory: memoryItem });
 
 /** `/api/memory` */
 export function memoryRoutes(area: AreaRoutes, state: ContextApiState): void {
@@ -19,7 +29,6 @@ export function memoryRoutes(area: AreaRoutes, state: ContextApiState): void {
       const { workspaceId, type } = checked(memoryQuery, queryOf(c));
       if (workspaceId !== undefined) requireMember(stores.workspaces, workspaceId, c.exchange.userId);
       const items = stores.memory.list(c.exchange.userId, workspaceId, type);
-      // A24: a list shows four fields of each item.
       const memories = items.map(({ id, type, key, content }) => ({ id, type, key, content }));
       return json({ success: true, memories });
     },
@@ -27,10 +36,10 @@ export function memoryRoutes(area: AreaRoutes, state: ContextApiState): void {
   area.add('POST /api/memory', {
     id: 'createMemory',
     summary: 'Create a memory item',
-    body: memoryBody,
+    body: memoryInput,
     responses: { 200: memoryResponse },
     handle: async (c) => {
-      const body = checked(memoryBody, await c.exchange.json(), strict);
+      const body = checked(memoryInput, await c.exchange.json(), strict);
       const { workspaceId } = body;
       if (workspaceId !== undefined) requireMember(stores.workspaces, workspaceId, c.exchange.userId);
       return json({ success: true, memory: stores.memory.create(body, c.exchange.userId) });
@@ -43,7 +52,7 @@ export function memoryRoutes(area: AreaRoutes, state: ContextApiState): void {
     responses: { 200: memoryResponse },
     handle: async (c) => {
       const body = checked(memoryChange, await c.exchange.json(), strict);
-      return json({ success: true, memory: stores.memory.update(memoryItem(state, c).id, body) });
+      return json({ success: true, memory: stores.memory.update(itemOf(state, c).id, body) });
     },
   });
   area.add('DELETE /api/memory/:memoryId', {
@@ -51,14 +60,14 @@ export function memoryRoutes(area: AreaRoutes, state: ContextApiState): void {
     summary: 'Delete a memory item',
     responses: { 200: done },
     handle: (c) => {
-      stores.memory.delete(memoryItem(state, c).id);
+      stores.memory.delete(itemOf(state, c).id);
       return json({ success: true });
     },
   });
 }
 
 /** The item of the path, if the caller may see it. */
-function memoryItem({ stores }: ContextApiState, c: RouteContext): UserMemoryItem {
+function itemOf({ stores }: ContextApiState, c: RouteContext): UserMemoryItem {
   const { userId } = c.exchange;
   const found = stores.memory.get(pathParam(c, 'memoryId'));
   const workspaceId = found?.item.workspaceId;

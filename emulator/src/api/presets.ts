@@ -1,14 +1,26 @@
 import * as z from 'zod/mini';
 import { checked } from '../base/checked.js';
 import { badRequest, notFound } from '../base/errors.js';
+import { id, label, namedObject } from '../base/fields.js';
 import { mention } from '../base/mention.js';
 import { type AreaRoutes, pathParam, queryOf, type RouteContext } from '../http/area-routes.js';
 import { json } from '../http/plain-response.js';
-import { fillTemplate } from '../store/presets.js';
-import { bill, counting } from './completions.js';
+import { fillTemplate, presetRecord } from '../store/presets.js';
+import { bill, completionUsage, counting } from './completions.js';
 import { list, listSchema } from './lists.js';
-import { presetBody, presetRecord, presetResponse } from './schemas.js';
 import type { GatewayApiState } from './state.js';
+
+const presetBody = z.object({ input: z.string(), model: id });
+const presetResponse = namedObject('PresetExecution', {
+  id,
+  object: z.literal('preset.execution'),
+  preset_id: label,
+  model: label,
+  created: z.int(),
+  output: z.string(),
+  finish_reason: label,
+  usage: completionUsage,
+});
 
 /** `/v1/presets` */
 export function presetRoutes(area: AreaRoutes, { settings, stores, completions }: GatewayApiState): void {

@@ -1,9 +1,25 @@
+import * as z from 'zod/mini';
 import { badRequest } from '../base/errors.js';
+import { count, described, label, namedObject } from '../base/fields.js';
 import { type AreaRoutes, queryOf } from '../http/area-routes.js';
 import { json } from '../http/plain-response.js';
 import type { Usage } from '../store/usage.js';
-import { usageQuery, usageResponse } from './schemas.js';
 import type { GatewayApiState } from './state.js';
+
+const usageQuery = z.object({
+  start_date: z.optional(described('YYYY-MM-DD', z.string())),
+  end_date: z.optional(described('YYYY-MM-DD, inclusive.', z.string())),
+});
+const usageResponse = namedObject('UsageReport', {
+  period: z.object({ start: label, end: label }),
+  tokens_used: count,
+  tokens_included: count,
+  tokens_remaining: count,
+  overage_tokens: count,
+  estimated_overage_cost: z.number(),
+  breakdown_by_model: z.record(label, count),
+});
+type UsageReport = z.infer<typeof usageResponse>;
 
 /** `/v1/usage` */
 export function usageRoutes(area: AreaRoutes, { settings, stores }: GatewayApiState): void {
@@ -19,19 +35,8 @@ export function usageRoutes(area: AreaRoutes, { settings, stores }: GatewayApiSt
   });
 }
 
-/** The usage report, as the API returns it. */
-export interface UsageReport {
-  period: { start: string; end: string };
-  tokens_used: number;
-  tokens_included: number;
-  tokens_remaining: number;
-  overage_tokens: number;
-  estimated_overage_cost: number;
-  breakdown_by_model: Record<string, number>;
-}
-
 /** A25: both dates are UTC days, and inclusive. Without dates, the period is the current month. */
-export function usageReport(
+function usageReport(
   usage: Usage,
   dates: { start_date?: string | undefined; end_date?: string | undefined },
   now: number,

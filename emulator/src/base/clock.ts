@@ -1,3 +1,6 @@
+import * as z from 'zod/mini';
+import { time } from './fields.js';
+
 /** The source of time of an emulator, for timestamps and for waiting. */
 export interface Clock {
   /** Milliseconds since the epoch. */
@@ -12,13 +15,13 @@ export interface Clock {
   moveTo?(position: ClockPosition): void;
 }
 
-/** Where a clock stands. */
-export interface ClockPosition {
-  /** ISO 8601. */
-  time: string;
+export const clockPosition = z.object({
+  time,
   /** For a clock that runs: how many milliseconds it was advanced. It is put back to this, and not to the time. */
-  advanced?: number | undefined;
-}
+  advanced: z.optional(z.number()),
+});
+/** Where a clock stands. */
+export type ClockPosition = z.infer<typeof clockPosition>;
 
 /** The system's time. `advance` shifts `now`, but does not shorten waits. */
 export function systemClock(): Clock {

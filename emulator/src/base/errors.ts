@@ -1,3 +1,5 @@
+import * as z from 'zod/mini';
+import { described, label, namedObject } from './fields.js';
 import { redacted } from './redact.js';
 
 /** The two API areas of the service. Each has its own error body. */
@@ -35,6 +37,17 @@ export function badRequest(param: string, message: string, code = 'invalid_value
 export function notFound(param: string, message: string, code: string): HttpError {
   return new HttpError(404, message, { param, code });
 }
+
+export const contextError = namedObject('ContextError', { success: z.literal(false), error: z.string() });
+export const gatewayError = namedObject('GatewayError', {
+  error: z.object({
+    message: z.string(),
+    type: label,
+    param: z.optional(label),
+    code: z.optional(label),
+    retry_after: z.optional(described('Whole seconds, on a 429.', z.int())),
+  }),
+});
 
 /** The documented error body of an area, without keys. */
 export function errorBody(area: Area, status: number, message: string, details: ErrorDetails = {}): object {

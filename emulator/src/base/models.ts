@@ -1,9 +1,14 @@
-/** A model the emulator offers. */
-export interface EmulatorModel {
-  id: string;
+import * as z from 'zod/mini';
+import { id, namedObject } from './fields.js';
+
+/** A model. */
+export const modelSchema = namedObject('Model', {
+  id,
   /** The most tokens of prompt and completion together. */
-  contextWindow: number;
-}
+  contextWindow: z.int().check(z.gte(1)),
+});
+/** A model the emulator offers. */
+export type EmulatorModel = z.infer<typeof modelSchema>;
 
 /** A19: five invented models, two of one family and three of another. */
 export const MODELS: readonly EmulatorModel[] = Object.freeze([

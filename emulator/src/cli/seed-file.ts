@@ -3,17 +3,14 @@ import * as z from 'zod/mini';
 import { checked } from '../base/checked.js';
 import { HttpError } from '../base/errors.js';
 import { parseJsonText } from '../base/json.js';
-import {
-  conversationSchema,
-  integrationSchema,
-  memorySchema,
-  modelSchema,
-  presetSchema,
-  replyFrom,
-  replySchema,
-  workspaceSchema,
-} from '../control/bodies.js';
+import { modelSchema } from '../base/models.js';
+import { replyFrom, replySchema } from '../control/replies.js';
 import type { Emulator, EmulatorSetup } from '../emulator.js';
+import { conversationInput } from '../store/conversation-records.js';
+import { integrationInput } from '../store/integrations.js';
+import { memoryInput } from '../store/memory.js';
+import { presetInput } from '../store/presets.js';
+import { workspaceInput } from '../store/workspaces.js';
 
 /** Reads initial data from a JSON file. Pass the result as the `setup` option, so that a reset restores the data. */
 export function seedFrom(file: string): EmulatorSetup {
@@ -46,11 +43,11 @@ function readSeed(file: string): z.infer<typeof seedSchema> {
 
 const listOf = <Schema extends z.ZodMiniType>(schema: Schema) => z._default(z.array(schema), []);
 const seedSchema = z.object({
-  workspaces: listOf(workspaceSchema),
-  conversations: listOf(conversationSchema),
-  memory: listOf(memorySchema),
+  workspaces: listOf(workspaceInput),
+  conversations: listOf(conversationInput),
+  memory: listOf(memoryInput),
   models: listOf(modelSchema),
-  presets: listOf(presetSchema),
-  integrations: listOf(integrationSchema),
+  presets: listOf(presetInput),
+  integrations: listOf(integrationInput),
   replies: listOf(replySchema),
 });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { manualClock } from '../base/clock.js';
 import { HttpError } from '../base/errors.js';
 import { parseJsonText } from '../base/json.js';
-import type { EmulatorState } from '../control/state/state.js';
+import type { EmulatorState } from '../control/state/state-schema.js';
 import { checkedState } from '../control/state/state-schema.js';
 import type { EmulatorOptions } from '../emulator.js';
 import type { UpstreamOptions } from '../upstream/model-source.js';

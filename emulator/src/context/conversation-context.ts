@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.js';
 import { notFound } from '../base/errors.js';
 import { runSync, type Sliced, Slices } from '../base/slices.js';
 import type {
+  CompactionLevel,
   CompactionReceipt,
   ConversationState,
   MessageRecord,
@@ -16,7 +17,6 @@ import type { IdSource } from '../store/random.js';
 import { type RollingSummary, renderSummary, type SummaryItem } from '../store/summary.js';
 import type { Language, LanguageLoader } from '../text/language.js';
 import {
-  type CompactionLevel,
   type CompactionState,
   compact,
   contextTokens,

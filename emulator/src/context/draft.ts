@@ -1,21 +1,16 @@
 import { hash } from 'node:crypto';
 import type { Sliced } from '../base/slices.js';
-import type { CompactionReceipt, ConversationState } from '../store/conversation-records.js';
+import type { CompactionLevel, CompactionReceipt, ConversationState } from '../store/conversation-records.js';
 import type { SummaryItem } from '../store/summary.js';
-import {
-  type CompactableMessage,
-  type CompactionLevel,
-  type CompactionState,
-  contextTokens,
-  isRecent,
-} from './compaction/compact.js';
+import { type CompactableMessage, type CompactionState, contextTokens, isRecent } from './compaction/compact.js';
 import { type ContextContents, keptAndLost } from './receipts.js';
 
 /** A message as compaction sees it, with its id. */
 export type StoredMessage = CompactableMessage & { id: string };
 
 /** How a message appears in its context. */
-export type MessageStatus = 'recent' | 'summarized' | 'pinned' | 'excluded';
+export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
+export const MESSAGE_STATUSES = ['recent', 'summarized', 'pinned', 'excluded'] as const;
 
 export function statusOf(message: CompactableMessage): MessageStatus {
   if (message.pinned) return 'pinned';

@@ -1,16 +1,15 @@
 import * as z from 'zod/mini';
-import { PLANS } from '../store/account.js';
-import { accountBody, keyBody, sessionBody, workspaceSchema } from './bodies.js';
+import { described, id, text } from '../base/fields.js';
+import { PLAN_NAMES, PLANS, planSchema } from '../store/account.js';
+import { API_KEY_KINDS, keyInfo } from '../store/api-keys.js';
+import { workspaceInput, workspaceRecord } from '../store/workspaces.js';
 import { type ControlRoutes, checkedBody, deletion, found, idOf } from './control-routes.js';
 import type { EmulatorParts } from './parts.js';
-import {
-  accountResponse,
-  keysResponse,
-  newKeyResponse,
-  planResponse,
-  sessionResponse,
-  workspaceRecord,
-} from './responses.js';
+
+const planBody = z.object({ plan: z.union([z.enum(PLAN_NAMES), planSchema]) });
+const keyBody = z.object({ kind: z.enum(API_KEY_KINDS), name: z.optional(text), expiresAt: z.optional(z.string()) });
+const newKey = z.object({ ...keyInfo.shape, key: described('The full key. Not shown again.', z.string()) });
+const sessionBody = z.object({ userId: z.optional(text) });
 
 /** The service's dashboard as endpoints: plan, keys, users and workspaces. */
 export function accountRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
@@ -23,30 +22,30 @@ function keyRoutes(routes: ControlRoutes, { stores: { account, apiKeys, sessions
   routes.add('GET /account', {
     id: 'getAccount',
     summary: 'Get the plan, and the available plans',
-    responses: { 200: accountResponse },
+    responses: { 200: z.object({ plan: planSchema, plans: z.array(planSchema) }) },
     handle: () => ({ plan: account.plan, plans: PLANS }),
   });
   routes.add('PUT /account', {
     id: 'setPlan',
     summary: 'Change the plan',
-    body: accountBody,
-    responses: { 200: planResponse },
+    body: planBody,
+    responses: { 200: z.object({ plan: planSchema }) },
     handle: async (c) => {
-      account.setPlan((await checkedBody(c, accountBody)).plan);
+      account.setPlan((await checkedBody(c, planBody)).plan);
       return { plan: account.plan };
     },
   });
   routes.add('GET /keys', {
     id: 'listKeys',
     summary: 'List API keys with their prefixes',
-    responses: { 200: keysResponse },
+    responses: { 200: z.array(keyInfo) },
     handle: () => apiKeys.list(),
   });
   routes.add('POST /keys', {
     id: 'createKey',
     summary: 'Create an API key',
     body: keyBody,
-    responses: { 201: newKeyResponse },
+    responses: { 201: newKey },
     handle: async (c) => {
       const { kind, ...options } = await checkedBody(c, keyBody);
       const key = apiKeys.create(kind, options);
@@ -63,7 +62,7 @@ function keyRoutes(routes: ControlRoutes, { stores: { account, apiKeys, sessions
     id: 'createSession',
     summary: 'Create a session for a user; without an id, for a new user',
     body: sessionBody,
-    responses: { 201: sessionResponse },
+    responses: { 201: z.object({ token: z.string(), userId: id }) },
     handle: async (c) => sessions.create(await checkedBody(c, sessionBody)),
   });
   routes.add('GET /users', {
@@ -84,9 +83,9 @@ function workspaceRoutes(routes: ControlRoutes, { stores: { workspaces } }: Emul
   routes.add('POST /workspaces', {
     id: 'createWorkspace',
     summary: 'Create a workspace; by default, its member is the first user',
-    body: workspaceSchema,
+    body: workspaceInput,
     responses: { 201: workspaceRecord },
-    handle: async (c) => workspaces.create(await checkedBody(c, workspaceSchema)),
+    handle: async (c) => workspaces.create(await checkedBody(c, workspaceInput)),
   });
   routes.add('PUT /workspaces/:id/members/:userId', {
     id: 'addMember',

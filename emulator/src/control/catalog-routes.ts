@@ -1,17 +1,10 @@
 import * as z from 'zod/mini';
-import { integrationRecord, presetRecord } from '../api/schemas.js';
-import {
-  activeReply,
-  integrationSchema,
-  modelSchema,
-  presetSchema,
-  replyFrom,
-  replyInJson,
-  replySchema,
-} from './bodies.js';
-import { type ControlRoutes, checkedBody, deletion, idOf } from './control-routes.js';
+import { modelSchema } from '../base/models.js';
+import { executionRecord, integrationInput, integrationRecord } from '../store/integrations.js';
+import { presetInput, presetRecord } from '../store/presets.js';
+import { type ControlRoutes, checkedBody, deletion, idOf, idResponse } from './control-routes.js';
 import type { EmulatorParts } from './parts.js';
-import { executionList, idResponse, integrationList, presetList } from './responses.js';
+import { activeReply, replyFrom, replyInJson, replySchema } from './replies.js';
 
 /** The contents of the Gateway: models, presets, integrations and scripted replies. */
 export function catalogRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
@@ -41,15 +34,15 @@ function modelRoutes(routes: ControlRoutes, { stores: { models, presets } }: Emu
   routes.add('GET /presets', {
     id: 'listAllPresets',
     summary: 'List presets with their templates',
-    responses: { 200: presetList },
+    responses: { 200: z.array(presetRecord) },
     handle: () => presets.list(),
   });
   routes.add('POST /presets', {
     id: 'createPreset',
     summary: 'Create a preset',
-    body: presetSchema,
+    body: presetInput,
     responses: { 201: presetRecord },
-    handle: async (c) => presets.create(await checkedBody(c, presetSchema)),
+    handle: async (c) => presets.create(await checkedBody(c, presetInput)),
   });
   routes.add(
     'DELETE /presets/:id',
@@ -61,20 +54,20 @@ function integrationRoutes(routes: ControlRoutes, { stores: { integrations } }: 
   routes.add('GET /integrations', {
     id: 'listAllIntegrations',
     summary: 'List integrations with their actions',
-    responses: { 200: integrationList },
+    responses: { 200: z.array(integrationRecord) },
     handle: () => integrations.list(),
   });
   routes.add('POST /integrations', {
     id: 'createIntegration',
     summary: 'Create an integration',
-    body: integrationSchema,
+    body: integrationInput,
     responses: { 201: integrationRecord },
-    handle: async (c) => integrations.create(await checkedBody(c, integrationSchema)),
+    handle: async (c) => integrations.create(await checkedBody(c, integrationInput)),
   });
   routes.add('GET /integrations/executions', {
     id: 'listExecutions',
     summary: 'List executed actions of integrations, oldest first',
-    responses: { 200: executionList },
+    responses: { 200: z.array(executionRecord) },
     handle: () => integrations.executions(),
   });
   routes.add(

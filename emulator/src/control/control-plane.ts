@@ -1,6 +1,8 @@
 import { getPath } from 'hono/utils/url';
 import * as z from 'zod/mini';
 import packageJson from '../../package.json' with { type: 'json' };
+import { time } from '../base/fields.js';
+import { modelSchema } from '../base/models.js';
 import { readBytes } from '../http/body.js';
 import { ControlAccess } from './access.js';
 import { accountRoutes } from './account-routes.js';
@@ -8,13 +10,11 @@ import { catalogRoutes } from './catalog-routes.js';
 import { ControlRoutes, idOf, PREFIX } from './control-routes.js';
 import { conversationRoutes } from './conversation-routes.js';
 import { type OpenApi, openApi } from './openapi.js';
-import { findRoutes } from './page/find-routes.js';
 import { inspectorPage } from './page/inspector-page.js';
 import { inspectorRoutes } from './page/inspector-routes.js';
-import { signInPage } from './pages.js';
 import type { EmulatorParts } from './parts.js';
-import { referencePage } from './reference.js';
-import { indexResponse } from './responses.js';
+import { requestRoutes } from './request-routes.js';
+import { signInPage } from './sign-in-page.js';
 import { caseRoutes } from './state/case-routes.js';
 import { systemRoutes } from './system-routes.js';
 
@@ -26,10 +26,10 @@ export function controlPlane(
   const routes = new ControlRoutes();
   indexRoutes(routes, parts, access.hasToken);
   systemRoutes(routes, parts);
+  requestRoutes(routes, parts);
   conversationRoutes(routes, parts);
   catalogRoutes(routes, parts);
   inspectorRoutes(routes, parts);
-  findRoutes(routes, parts);
   caseRoutes(routes, parts);
   accountRoutes(routes, parts);
 
@@ -47,10 +47,17 @@ export function controlPlane(
   };
 }
 
+const indexResponse = z.object({
+  name: z.string(),
+  version: z.string(),
+  time,
+  models: z.array(modelSchema),
+  routes: z.array(z.string()),
+});
+
 /** The index, the health, the descriptions, and the files of the inspector. */
 function indexRoutes(routes: ControlRoutes, parts: EmulatorParts, hasControlToken: boolean): void {
   const inspectorFile = inspectorPage();
-  const description = (): OpenApi => descriptionOf(routes, parts, hasControlToken);
   routes.add('GET', {
     id: 'getIndex',
     summary: 'Get version, time, models and routes; a browser gets the inspector',
@@ -76,13 +83,7 @@ function indexRoutes(routes: ControlRoutes, parts: EmulatorParts, hasControlToke
     id: 'getDescription',
     summary: 'Get this description as OpenAPI',
     responses: { 200: z.looseObject({ openapi: z.string() }) },
-    handle: description,
-  });
-  routes.add('GET /reference', {
-    id: 'getReference',
-    summary: 'Show this description as a page',
-    responses: { 200: { 'text/html': z.string() } },
-    handle: (c) => referencePage(description(), new URL(c.req.url).origin),
+    handle: () => descriptionOf(routes, parts, hasControlToken),
   });
   routes.add('GET /inspector/:file', {
     id: 'getInspectorFile',

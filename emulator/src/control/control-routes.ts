@@ -1,12 +1,12 @@
 import { type Context, Hono } from 'hono';
-import type * as z from 'zod/mini';
+import * as z from 'zod/mini';
 import { checked, parseJson } from '../base/checked.js';
 import type { DescribedEndpoint, Endpoint } from '../base/endpoint.js';
 import { HttpError } from '../base/errors.js';
+import { id } from '../base/fields.js';
 import { mention } from '../base/mention.js';
 import { redact } from '../base/redact.js';
 import { readBytes } from '../http/body.js';
-import { ok } from './responses.js';
 
 /**
  * An endpoint of the control plane. What `handle` returns is sent as JSON, with the status that `responses` has;
@@ -46,10 +46,18 @@ export class ControlRoutes {
   }
 }
 
-const DONE = { 200: ok };
+const DONE = { 200: z.object({ ok: z.literal(true) }) };
+
+/** The response with the id of what was added. */
+export const idResponse = z.object({ id });
 
 /** The path of the control plane. */
 export const PREFIX = '/_emulator';
+
+/** A whole number in a query. */
+export const wholeNumber = z.string().check(z.regex(/^\d{1,12}$/, 'a whole number'));
+/** How many records a page of a list has. */
+export const pageSize = z.string().check(z.regex(/^[1-9]\d{0,2}$|^1000$/, 'a whole number from 1 to 1000'));
 
 /** The value of a path parameter. */
 export function idOf(c: Context, name = 'id'): string {

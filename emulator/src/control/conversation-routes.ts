@@ -1,22 +1,42 @@
 import * as z from 'zod/mini';
-import { compactionResult } from '../api/schemas.js';
 import { checked, checkedList } from '../base/checked.js';
+import { described, label, namedObject } from '../base/fields.js';
 import { nextTurn } from '../base/real-timers.js';
 import { type Sliced, Slices } from '../base/slices.js';
-import type { Conversations } from '../store/conversations.js';
-import type { FileRecord } from '../store/files.js';
+import { compactionResult } from '../context/responses.js';
 import {
-  compactBody,
-  contentQuery,
-  conversationSchema,
-  messageListSchema,
-  messageSchema,
-  messagesSchema,
-} from './bodies.js';
-import { bodyOf, type ControlRoutes, checkedBody, checkedQuery, deletion, found, idOf } from './control-routes.js';
-import { inspectConversation } from './page/overview.js';
+  COMPACTION_LEVELS,
+  conversationInput,
+  conversationRecord,
+  messageInput,
+  messageRecord,
+} from '../store/conversation-records.js';
+import type { Conversations } from '../store/conversations.js';
+import { type FileRecord, fileRecord } from '../store/files.js';
+import {
+  bodyOf,
+  type ControlRoutes,
+  checkedBody,
+  checkedQuery,
+  deletion,
+  found,
+  idOf,
+  wholeNumber,
+} from './control-routes.js';
+import { inspectConversation, inspectedConversation } from './page/inspected-conversation.js';
 import type { EmulatorParts } from './parts.js';
-import { conversationRecord, inspectedConversation, messageRecord, storedFile } from './responses.js';
+
+const messageList = z.array(messageInput);
+const messagesBody = z.object({ messages: messageList });
+const compactBody = z.object({ level: z.optional(z.enum(COMPACTION_LEVELS)) });
+const storedFile = namedObject('StoredFile', {
+  ...fileRecord.shape,
+  contentType: described('As the upload declared it.', z.string()),
+  requestId: z.optional(described('The request that uploaded it, while the log has it.', label)),
+});
+const contentQuery = z.object({
+  bytes: z.optional(described('Only the first bytes.', wholeNumber)),
+});
 
 /** Conversations and uploaded files. */
 export function conversationRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
@@ -37,7 +57,7 @@ function talkRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
   routes.add('POST /conversations', {
     id: 'createConversation',
     summary: 'Create a conversation',
-    body: conversationSchema,
+    body: conversationInput,
     responses: { 201: conversationRecord },
     handle: async (c) => {
       const body = await bodyOf(c);
@@ -74,7 +94,7 @@ function talkRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
   routes.add('POST /conversations/:id/messages', {
     id: 'appendMessages',
     summary: 'Append messages to a conversation',
-    body: z.union([messageListSchema, messagesSchema]),
+    body: z.union([messageList, messagesBody]),
     responses: { 201: z.array(messageRecord) },
     handle: async (c) => {
       const { id } = found(conversations.state(idOf(c)), 'conversation');
@@ -129,18 +149,18 @@ function asStored({ stores: { files }, log }: EmulatorParts, { id, ...record }: 
 function* creating(conversations: Conversations, body: unknown): Sliced<string[]> {
   const given = messagesIn(body);
   const { messages: _, ...rest } = Object(body);
-  const input = checked(conversationSchema, given === undefined ? body : rest, true);
-  const messages = given && (yield* checkedList(messageSchema, given, () => checked(conversationSchema, body, true)));
+  const input = checked(conversationInput, given === undefined ? body : rest, true);
+  const messages = given && (yield* checkedList(messageInput, given, () => checked(conversationInput, body, true)));
   const { messages: created, ...head } = yield* conversations.creating({ ...input, messages });
   return [`${JSON.stringify(head).slice(0, -1)},"messages":`, ...(yield* listInJson(created)), '}'];
 }
 
 function* appending(conversations: Conversations, id: string, body: unknown): Sliced<string[]> {
   const given = Array.isArray(body) ? body : messagesIn(body);
-  if (given === undefined) checked(messagesSchema, body, true);
+  if (given === undefined) checked(messagesBody, body, true);
   else if (given !== body) checked(z.object({ messages: z.unknown() }), body, true);
   const list = given ?? [];
-  const messages = yield* checkedList(messageSchema, list, () => checked(messageListSchema, list, true));
+  const messages = yield* checkedList(messageInput, list, () => checked(messageList, list, true));
   return yield* listInJson(yield* conversations.appending(id, messages));
 }
 

@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
-import { contextError, gatewayError } from '../api/schemas.js';
-import { type BodyForm, type DescribedEndpoint, descriptions } from '../base/endpoint.js';
-import { controlError } from './responses.js';
+import type { BodyForm, DescribedEndpoint } from '../base/endpoint.js';
+import { contextError, gatewayError } from '../base/errors.js';
+import { descriptions, namedObject } from '../base/fields.js';
 
 /** A JSON Schema. */
-export type JsonSchema = z.core.JSONSchema.BaseSchema;
+type JsonSchema = z.core.JSONSchema.BaseSchema;
 
 /** The endpoints of one area. */
 export interface DescribedArea {
@@ -78,6 +78,8 @@ export function openApi(areas: readonly DescribedArea[], settings: DescriptionSe
     components: { schemas: sorted(schemas), headers: HEADERS, securitySchemes: securitySchemes(settings) },
   };
 }
+
+const controlError = namedObject('ControlError', { error: z.string() });
 
 const AREAS = {
   'Context API': {
@@ -192,9 +194,9 @@ function jsonSchema(schema: z.ZodMiniType, schemas: Record<string, JsonSchema>):
   return rewritten.it;
 }
 
-/** Removes the ids of schemas, which repeat their names, and the bounds of JavaScript's safe integers. */
+/** Removes the ids of schemas, which repeat their names, the bounds of JavaScript's safe integers, and `readonly` of TypeScript. */
 function withoutNoise(key: string, value: unknown): unknown {
-  if (key === 'id' && typeof value === 'string') return undefined;
+  if ((key === 'id' && typeof value === 'string') || key === 'readOnly') return undefined;
   const isBound = (key === 'minimum' || key === 'maximum') && Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER;
   return isBound ? undefined : value;
 }

@@ -1,44 +1,47 @@
 import * as z from 'zod/mini';
-import { checked } from '../base/checked.js';
-import { faultInJson } from '../faults/faults.js';
-import { activeFault, type FaultRule, ruleInJson } from '../faults/rule.js';
-import { resend } from '../http/log/resent.js';
-import { clockBody, overviewQuery, requestsQuery, resendBody } from './bodies.js';
+import { described, time } from '../base/fields.js';
+import type { Account, RateLimit } from '../store/account.js';
+import { answersResponse } from '../upstream/sources.js';
 import { bodyOf, type ControlRoutes, checkedBody, deletion, found, idOf } from './control-routes.js';
-import { limitOf, overviewOf } from './page/overview.js';
 import type { EmulatorParts } from './parts.js';
-import {
-  answersResponse,
-  environmentResponse,
-  idResponse,
-  limitsResponse,
-  overviewResponse,
-  requestRecord,
-  snapshotInfo,
-  stateForm,
-  timeResponse,
-} from './responses.js';
+import { snapshotInfo } from './state/snapshots.js';
 import { currentState, restoreState } from './state/state.js';
 import { checkedState } from './state/state-schema.js';
 
-/** State, faults, received requests, and the clock. */
+const stateForm = described(
+  'A snapshot. PUT restores what GET returned.',
+  z.looseObject({ seed: z.string(), conversations: z.array(z.unknown()) }),
+);
+const limitsResponse = z.array(z.object({ name: z.string(), limit: z.number(), remaining: z.number(), resetAt: time }));
+const timeResponse = z.object({ time });
+const clockBody = z
+  .object({
+    advance: z.optional(described('Milliseconds.', z.number().check(z.gte(0)))),
+    to: z.optional(
+      described(
+        'ISO 8601. A time that has passed changes nothing.',
+        z
+          .string()
+          .check(z.refine((given) => !Number.isNaN(Date.parse(given)), 'not a time such as 2026-01-15T10:00:00Z')),
+      ),
+    ),
+  })
+  .check(
+    z.refine(({ advance, to }) => (advance === undefined) !== (to === undefined), {
+      path: ['advance'],
+      error: 'give either advance or to',
+    }),
+  );
+
+/** State, the environment and the clock. */
 export function systemRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
   stateRoutes(routes, parts);
   emulatorRoutes(routes, parts);
-  requestRoutes(routes, parts);
-  faultRoutes(routes, parts);
 }
 
 /** The stored data. */
 function stateRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
   const { snapshots, clock, changes } = parts;
-  routes.add('GET /overview', {
-    id: 'getOverview',
-    summary: 'Get the overview of the inspector',
-    query: overviewQuery,
-    responses: { 200: overviewResponse },
-    handle: (c) => overviewOf(parts, c.req.query('search')),
-  });
   routes.add('GET /state', {
     id: 'getState',
     summary: 'Get a snapshot of all stored data',
@@ -94,7 +97,7 @@ function emulatorRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
   routes.add('GET /environment', {
     id: 'getEnvironment',
     summary: 'Get the variables that point a program to this emulator, with its first key and token',
-    responses: { 200: environmentResponse },
+    responses: { 200: z.record(z.string(), z.string()) },
     handle: (c) =>
       c.json({
         CONTEXT_GATEWAY_BASE_URL: new URL(c.req.url).origin,
@@ -140,59 +143,9 @@ function emulatorRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
   });
 }
 
-/** The log of requests. */
-function requestRoutes(routes: ControlRoutes, { log, fetch }: EmulatorParts): void {
-  routes.add('GET /requests', {
-    id: 'listRequests',
-    summary: 'List the newest requests, or the first ones after a given request; oldest first',
-    query: requestsQuery,
-    responses: { 200: z.array(requestRecord) },
-    handle: (c) => {
-      const { after, limit } = checked(requestsQuery, c.req.query());
-      return log.recent(Number(limit ?? 100), after);
-    },
-  });
-  routes.add('GET /requests/:id', {
-    id: 'getRequest',
-    summary: 'Get a request and its response',
-    responses: { 200: requestRecord },
-    handle: (c) => found(log.find(idOf(c)), 'request'),
-  });
-  routes.add('POST /requests/:id/resend', {
-    id: 'resendRequest',
-    summary: 'Send a request once more, with changes and with its own key',
-    body: resendBody,
-    responses: { 202: idResponse },
-    handle: async (c) => {
-      const changes = await checkedBody(c, resendBody);
-      return { id: found(resend(log, fetch, idOf(c), changes), 'request') };
-    },
-  });
-}
-
-/** Fault rules. */
-function faultRoutes(routes: ControlRoutes, { faults }: EmulatorParts): void {
-  routes.add('GET /faults', {
-    id: 'listFaults',
-    summary: 'List fault rules',
-    responses: { 200: z.array(activeFault) },
-    handle: () => faults.list().map(faultInJson),
-  });
-  routes.add('POST /faults', {
-    id: 'addFault',
-    summary: 'Add a fault rule for the next matching requests',
-    body: ruleInJson,
-    responses: { 201: idResponse },
-    // `add` checks the rule.
-    handle: async (c) => ({ id: faults.add((await bodyOf(c)) as FaultRule) }),
-  });
-  routes.add('DELETE /faults', {
-    id: 'clearFaults',
-    summary: 'Delete all fault rules',
-    handle: () => faults.clear(),
-  });
-  routes.add(
-    'DELETE /faults/:id',
-    deletion('removeFault', 'fault rule', (c) => faults.remove(idOf(c))),
-  );
+/** The limit of a bucket of the limiter. */
+function limitOf(bucket: string, account: Account): RateLimit {
+  const [kind] = bucket.split(' ', 1);
+  if (kind === 'tokens' && account.tokenLimit !== undefined) return account.tokenLimit;
+  return account.limit(kind === 'compact' || kind === 'context' ? kind : 'gateway');
 }

@@ -1,5 +1,6 @@
+import type * as z from 'zod/mini';
 import { HttpError } from '../base/errors.js';
-import { checkedRule, type FaultMatch, type FaultResponse, type FaultRule } from './rule.js';
+import { type activeFault, checkedRule, type FaultMatch, type FaultResponse, type FaultRule } from './rule.js';
 
 /** An active rule. */
 export interface ActiveFault {
@@ -81,10 +82,10 @@ export class Faults {
 }
 
 /** An active rule in JSON: a regular expression becomes its text, and `Infinity` becomes null. */
-export function faultInJson({ id, match, remaining, respond }: ActiveFault) {
+export function faultInJson({ id, match, remaining, respond }: ActiveFault): z.infer<typeof activeFault> {
   return {
     id,
-    match: match.path instanceof RegExp ? { ...match, path: String(match.path) } : match,
+    match: { ...match, path: match.path && String(match.path) },
     remaining: remaining === Number.POSITIVE_INFINITY ? null : remaining,
     respond,
   };

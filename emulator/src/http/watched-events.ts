@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.js';
 import { EventBody } from './event-body.js';
 import type { Exchange } from './exchange.js';
-import type { Outcome } from './log/log-entry.js';
+import type { Outcome } from './log/request-record.js';
 import type { SentBody } from './log/sent-body.js';
 
 /** Passes events on, and records each with its time. */

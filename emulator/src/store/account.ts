@@ -1,3 +1,5 @@
+import * as z from 'zod/mini';
+import { id, namedObject } from '../base/fields.js';
 import type { Collection, Storage } from './storage.js';
 
 /** A rate limit: `requests` per window of `windowMs` milliseconds. */
@@ -6,19 +8,23 @@ export interface RateLimit {
   windowMs: number;
 }
 
+const rate = z.number().check(z.gte(0));
+
 /** A plan: its price, included tokens and limits. */
-export interface Plan {
-  id: string;
+export const planSchema = namedObject('Plan', {
+  id,
   /** If false, every `/v1` call fails with 403. */
-  gatewayAccess: boolean;
+  gatewayAccess: z.boolean(),
   /** USD. */
-  pricePerMonth: number;
+  pricePerMonth: rate,
   /** Tokens per month. */
-  includedTokens: number;
-  overagePricePerMillion: number;
+  includedTokens: rate,
+  overagePricePerMillion: rate,
   /** Requests per minute. */
-  limits: { gateway: number; context: number; compact: number };
-}
+  limits: z.object({ gateway: rate, context: rate, compact: rate }),
+});
+/** A plan. */
+export type Plan = z.infer<typeof planSchema>;
 
 /** The name of a built-in plan. */
 export type PlanName = (typeof PLAN_NAMES)[number];

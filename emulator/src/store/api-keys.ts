@@ -1,4 +1,6 @@
 import { hash } from 'node:crypto';
+import * as z from 'zod/mini';
+import { id, label, namedObject, time } from '../base/fields.js';
 import type { IdSource } from './random.js';
 import type { Collection, Storage } from './storage.js';
 
@@ -7,22 +9,22 @@ export type ApiKeyKind = (typeof API_KEY_KINDS)[number];
 /** All kinds of API keys. */
 export const API_KEY_KINDS = ['secret', 'publishable'] as const;
 
-/** An API key without its secret part. */
-export interface ApiKeyInfo {
-  id: string;
-  kind: ApiKeyKind;
-  name: string;
+export const keyInfo = namedObject('ApiKey', {
+  id,
+  kind: z.enum(API_KEY_KINDS),
+  name: label,
   /** The first characters, to tell keys apart. */
-  prefix: string;
-  createdAt: string;
+  prefix: label,
+  createdAt: time,
   /** ISO 8601, or null if the key does not expire. */
-  expiresAt: string | null;
-}
+  expiresAt: z.nullable(time),
+});
+/** An API key without its secret part. */
+export type ApiKeyInfo = z.infer<typeof keyInfo>;
 
 /** A stored key. Only its hash is stored, so that no file and no response contains the key. */
-export interface ApiKeyRecord extends ApiKeyInfo {
-  hash: string;
-}
+export const keyRecord = z.object({ ...keyInfo.shape, hash: id });
+export type ApiKeyRecord = z.infer<typeof keyRecord>;
 
 /** The account's API keys: the two initial ones, and those you create. */
 export class ApiKeys {

@@ -1,73 +1,84 @@
+import * as z from 'zod/mini';
 import type { Clock } from '../base/clock.js';
 import { badRequest, notFound } from '../base/errors.js';
+import { id, label, namedObject, text, time } from '../base/fields.js';
 import { mention } from '../base/mention.js';
 import type { IdSource } from './random.js';
 import { type Collection, checkedId, type Storage } from './storage.js';
 
+const fieldType = z.enum(['string', 'number', 'boolean']);
+const integrationField = z.object({ name: label, type: fieldType, required: z.boolean() });
 /** A field of an action. */
-export interface IntegrationField {
-  name: string;
-  type: 'string' | 'number' | 'boolean';
-  required: boolean;
-}
+export type IntegrationField = z.infer<typeof integrationField>;
 
+const integrationAction = z.object({ name: label, description: z.string(), fields: z.array(integrationField) });
 /** An action of an integration. */
-export interface IntegrationAction {
-  name: string;
-  description: string;
-  fields: IntegrationField[];
-}
+export type IntegrationAction = z.infer<typeof integrationAction>;
 
+export const integrationRecord = namedObject('Integration', {
+  id,
+  object: z.literal('integration'),
+  name: z.string(),
+  connected: z.boolean(),
+  actions: z.array(integrationAction),
+});
 /** A connected integration (A3). */
-export interface Integration {
-  id: string;
-  object: 'integration';
-  name: string;
-  connected: boolean;
-  actions: IntegrationAction[];
-}
+export type Integration = z.infer<typeof integrationRecord>;
 
-/** An integration to create. */
-export interface IntegrationInput {
-  id: string;
+export const integrationInput = z.object({
+  id: text,
   /** @default the id */
-  name?: string | undefined;
-  actions: readonly {
-    name: string;
-    description?: string | undefined;
-    fields?:
-      | readonly {
-          name: string;
-          /** @default 'string' */
-          type?: IntegrationField['type'] | undefined;
-          /** @default true */
-          required?: boolean | undefined;
-        }[]
-      | undefined;
-  }[];
-}
+  name: z.optional(text),
+  actions: z.readonly(
+    z.array(
+      z.object({
+        name: text,
+        description: z.optional(z.string()),
+        fields: z.optional(
+          z.readonly(
+            z.array(
+              z.object({
+                name: text,
+                /** @default 'string' */
+                type: z.optional(fieldType),
+                /** @default true */
+                required: z.optional(z.boolean()),
+              }),
+            ),
+          ),
+        ),
+      }),
+    ),
+  ),
+});
+/** An integration to create. */
+export type IntegrationInput = z.infer<typeof integrationInput>;
 
-/** An executed action. */
-export interface IntegrationExecution {
-  id: string;
-  integration: string;
-  action: string;
+const fieldValues = z.record(label, z.union([z.string(), z.number(), z.boolean()]));
+
+export const executionRecord = z.object({
+  id,
+  integration: label,
+  action: label,
   /** The fields as they were sent. */
-  fields: Record<string, string | number | boolean>;
-  executedAt: string;
-}
+  fields: fieldValues,
+  executedAt: time,
+});
+/** An executed action. */
+export type IntegrationExecution = z.infer<typeof executionRecord>;
 
-/** The result of an action, as the Gateway returns it (A3). */
-export interface IntegrationResult {
-  id: string;
-  object: 'integration.execution';
-  integration: string;
-  action: string;
-  status: 'completed';
+export const integrationResult = namedObject('IntegrationExecution', {
+  id,
+  object: z.literal('integration.execution'),
+  integration: label,
+  action: label,
+  status: z.literal('completed'),
   /** The created object: for a posted message its id, channel, text and time. */
-  result: Record<string, string | number | boolean>;
-  created_at: string;
-}
+  result: fieldValues,
+  created_at: time,
+});
+/** The result of an action, as the Gateway returns it (A3). */
+export type IntegrationResult = z.infer<typeof integrationResult>;
 
 /** Connected integrations, and the actions they executed. */
 export class Integrations {
@@ -196,7 +207,7 @@ function checkedFields(action: IntegrationAction, body: Map<string, unknown>): [
   return checked;
 }
 
-const text = (name: string, required = true): IntegrationField => ({ name, type: 'string', required });
+const textField = (name: string, required = true): IntegrationField => ({ name, type: 'string', required });
 
 const INTEGRATIONS: readonly Integration[] = [
   {
@@ -205,7 +216,11 @@ const INTEGRATIONS: readonly Integration[] = [
     name: 'Team chat',
     connected: true,
     actions: [
-      { name: 'post_message', description: 'Post a message to a channel.', fields: [text('channel'), text('text')] },
+      {
+        name: 'post_message',
+        description: 'Post a message to a channel.',
+        fields: [textField('channel'), textField('text')],
+      },
     ],
   },
   {
@@ -217,9 +232,9 @@ const INTEGRATIONS: readonly Integration[] = [
       {
         name: 'create_issue',
         description: 'Open an issue.',
-        fields: [text('title'), text('body', false), { name: 'priority', type: 'number', required: false }],
+        fields: [textField('title'), textField('body', false), { name: 'priority', type: 'number', required: false }],
       },
-      { name: 'add_comment', description: 'Comment on an issue.', fields: [text('issue'), text('text')] },
+      { name: 'add_comment', description: 'Comment on an issue.', fields: [textField('issue'), textField('text')] },
     ],
   },
 ];

@@ -1,3 +1,5 @@
+import * as z from 'zod/mini';
+import { id, label, namedObject, text } from '../base/fields.js';
 import type { IdSource } from './random.js';
 import type { Collection, Storage } from './storage.js';
 
@@ -6,15 +8,16 @@ export type MemoryType = (typeof MEMORY_TYPES)[number];
 /** All kinds of memory items. */
 export const MEMORY_TYPES = ['preference', 'fact', 'constraint', 'definition'] as const;
 
+export const memoryItem = namedObject('UserMemoryItem', {
+  id,
+  type: z.enum(MEMORY_TYPES),
+  key: z.string(),
+  content: z.string(),
+  isActive: z.boolean(),
+  workspaceId: z.optional(label),
+});
 /** A memory item, as the API returns it. */
-export interface UserMemoryItem {
-  id: string;
-  type: MemoryType;
-  key: string;
-  content: string;
-  isActive: boolean;
-  workspaceId?: string;
-}
+export type UserMemoryItem = z.infer<typeof memoryItem>;
 
 /** A memory item and its owner. */
 export interface OwnedMemoryItem {
@@ -22,13 +25,14 @@ export interface OwnedMemoryItem {
   item: UserMemoryItem;
 }
 
+export const memoryInput = z.object({
+  type: z.enum(MEMORY_TYPES),
+  key: text,
+  content: text,
+  workspaceId: z.optional(id),
+});
 /** A memory item to create. */
-export interface MemoryInput {
-  type: MemoryType;
-  key: string;
-  content: string;
-  workspaceId?: string | undefined;
-}
+export type MemoryInput = z.infer<typeof memoryInput>;
 
 /** User memory: the items of users and of workspaces. */
 export class UserMemory {

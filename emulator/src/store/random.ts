@@ -1,3 +1,5 @@
+import * as z from 'zod/mini';
+import { id } from '../base/fields.js';
 import type { Collection, Storage } from './storage.js';
 
 /**
@@ -94,13 +96,12 @@ export class IdSource {
   }
 }
 
-/** The stored position of one sequence. */
-export interface SavedSequence {
-  label: string;
-  words: Words;
-}
+const words = z.tuple([z.int(), z.int(), z.int(), z.int()]);
+type Words = z.infer<typeof words>;
 
-type Words = [number, number, number, number];
+/** The stored position of one sequence. */
+export const savedSequence = z.object({ label: id, words });
+type SavedSequence = z.infer<typeof savedSequence>;
 
 function characters(sequence: Sequence, length: number): string {
   let text = '';

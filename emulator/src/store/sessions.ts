@@ -1,3 +1,5 @@
+import * as z from 'zod/mini';
+import { id } from '../base/fields.js';
 import { hashKey } from './api-keys.js';
 import type { IdSource } from './random.js';
 import { type Collection, checkedId, type Storage } from './storage.js';
@@ -9,10 +11,8 @@ export interface Session {
 }
 
 /** A stored session, with only a hash of its token. */
-export interface SessionRecord {
-  hash: string;
-  userId: string;
-}
+export const sessionRecord = z.object({ hash: id, userId: id });
+type SessionRecord = z.infer<typeof sessionRecord>;
 
 /** The sessions of users. */
 export class Sessions {

@@ -1,7 +1,10 @@
+import * as z from 'zod/mini';
+import { count, described, id, label, namedObject, time } from '../base/fields.js';
+
 /** The sections of the rolling summary that items go to. */
 export type Section = (typeof SECTIONS)[number];
 /** All sections that items go to. */
-export const SECTIONS = [
+const SECTIONS = [
   'goals',
   'decisions',
   'requirements',
@@ -11,38 +14,44 @@ export const SECTIONS = [
   'importantReferences',
 ] as const;
 
-/** One entry of the summary, taken from one message. */
-export interface SummaryItem {
-  section: Section;
-  text: string;
+export const summaryItem = z.object({
+  section: z.enum(SECTIONS),
+  text: z.string(),
   /** The message it comes from. */
-  messageId: string;
+  messageId: id,
   /** Its tokens in the summary. */
-  tokens: number;
+  tokens: z.number().check(z.gte(0)),
   /** Decisions: stable id, reason, time of the message. */
-  id?: string;
-  reason?: string;
-  timestamp?: string;
+  id: z.optional(label),
+  reason: z.optional(z.string()),
+  timestamp: z.optional(label),
   /** Definitions: the term that `text` explains. */
-  term?: string;
+  term: z.optional(z.string()),
   /** References: kind and label. */
-  type?: string;
-  label?: string;
-}
+  type: z.optional(label),
+  label: z.optional(z.string()),
+});
+/** One entry of the summary, taken from one message. */
+export type SummaryItem = z.infer<typeof summaryItem>;
 
+/** Set by the program, such as `{ tone: 'short' }` (A1). */
+export const stylePreferences = z.record(label, z.unknown());
+const texts = z.array(z.string());
+
+export const rollingSummary = namedObject('RollingSummary', {
+  goals: texts,
+  decisions: z.array(z.object({ id: label, decision: z.string(), reason: z.string(), timestamp: label })),
+  requirements: texts,
+  currentPlan: texts,
+  openQuestions: texts,
+  definitions: described('Maps each term to its meaning.', z.record(z.string(), z.string())),
+  importantReferences: z.array(z.object({ type: label, value: z.string(), label: z.string() })),
+  stylePreferences,
+  lastUpdated: time,
+  version: described('Increases by one whenever the summary changes.', count),
+});
 /** The rolling summary, as the API returns it. */
-export interface RollingSummary {
-  goals: string[];
-  decisions: { id: string; decision: string; reason: string; timestamp: string }[];
-  requirements: string[];
-  currentPlan: string[];
-  openQuestions: string[];
-  definitions: Record<string, string>;
-  importantReferences: { type: string; value: string; label: string }[];
-  stylePreferences: Record<string, unknown>;
-  lastUpdated: string;
-  version: number;
-}
+export type RollingSummary = z.infer<typeof rollingSummary>;
 
 /** Sorts the items into their sections. */
 export function renderSummary(

@@ -1,19 +1,24 @@
+import * as z from 'zod/mini';
+import { count, id, label } from '../base/fields.js';
 import type { ApiKeyInfo } from './api-keys.js';
 import type { Collection, Storage } from './storage.js';
 
-/** Tokens on one UTC day: of one model, one key and one conversation. */
-export interface UsageEntry {
+const tokens = z.number().check(z.gte(0));
+
+export const usageEntry = z.object({
   /** `YYYY-MM-DD` */
-  day: string;
-  model: string;
-  tokens: number;
+  day: label.check(z.regex(/^\d{4}-\d\d-\d\d$/, 'not a date as YYYY-MM-DD')),
+  model: id,
+  tokens,
   /** The part of them that prompts had. */
-  prompt?: number | undefined;
-  requests?: number | undefined;
-  key?: { id: string; name: string } | undefined;
+  prompt: z.optional(tokens),
+  requests: z.optional(count),
+  key: z.optional(z.object({ id, name: label })),
   /** The conversation, if it is known. */
-  conversation?: string | undefined;
-}
+  conversation: z.optional(label),
+});
+/** Tokens on one UTC day: of one model, one key and one conversation. */
+export type UsageEntry = z.infer<typeof usageEntry>;
 
 /** Used tokens by UTC day, model, key and conversation. */
 export class Usage {

@@ -1,20 +1,20 @@
+import * as z from 'zod/mini';
+import { id, namedObject, text } from '../base/fields.js';
 import type { IdSource } from './random.js';
 import { type Collection, checkedId, type Storage } from './storage.js';
 
+export const workspaceRecord = namedObject('Workspace', { id, name: z.string(), members: z.array(id) });
 /** A workspace and the users who may access it. */
-export interface Workspace {
-  id: string;
-  name: string;
-  members: string[];
-}
+export type Workspace = z.infer<typeof workspaceRecord>;
 
-/** A workspace to create. */
-export interface WorkspaceInput {
-  id?: string | undefined;
-  name?: string | undefined;
+export const workspaceInput = z.object({
+  id: z.optional(text),
+  name: z.optional(z.string()),
   /** User ids. @default the user of `emulator.sessionToken` */
-  members?: readonly string[] | undefined;
-}
+  members: z.optional(z.readonly(z.array(text))),
+});
+/** A workspace to create. */
+export type WorkspaceInput = z.infer<typeof workspaceInput>;
 
 /** The workspaces of the account. */
 export class Workspaces {

@@ -1,9 +1,13 @@
+import * as z from 'zod/mini';
+import { count, described } from '../base/fields.js';
+
 /** A part of a text in which something was found, and the place of it there. */
-export interface Excerpt {
-  text: string;
-  at: number;
-  length: number;
-}
+export const excerpt = z.object({
+  text: described('The surroundings of what was found.', z.string()),
+  at: described('Its place in them.', count),
+  length: count,
+});
+export type Excerpt = z.infer<typeof excerpt>;
 
 /** Returns a function that finds a text in another, whatever its case, and cuts out its surroundings. */
 export function finder(wanted: string): (text: string) => Excerpt | undefined {

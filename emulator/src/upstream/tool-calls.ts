@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { label } from '../base/fields.js';
 
 /** A tool call of a model. The API does not document them; they have OpenAI's form. */
 export interface ToolCall {
@@ -30,10 +31,11 @@ export interface ToolCallPieces {
 type ToolCallPiece = z.infer<typeof toolCallPieceSchema>;
 
 const word = z.optional(z.nullable(z.string()));
+const name = z.optional(z.nullable(label));
 export const toolCallPieceSchema = z.object({
   index: z.int().check(z.gte(0)),
-  id: word,
-  type: word,
+  id: name,
+  type: name,
   function: z.optional(z.nullable(z.object({ name: word, arguments: word }))),
 });
 

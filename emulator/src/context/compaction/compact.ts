@@ -1,12 +1,8 @@
 import type { Sliced } from '../../base/slices.js';
+import { COMPACTION_LEVELS, type CompactionLevel } from '../../store/conversation-records.js';
 import { type SummaryItem, summaryTokens } from '../../store/summary.js';
 import type { Offers } from './offers.js';
 import { sourcesOf, statementsIn, summaryOf } from './summaries.js';
-
-/** How far a compaction goes. */
-export type CompactionLevel = (typeof COMPACTION_LEVELS)[number];
-/** All compaction levels, mildest first. */
-export const COMPACTION_LEVELS = ['light', 'deep', 'aggressive'] as const;
 
 /** What compaction needs to know about a message. */
 export interface CompactableMessage {

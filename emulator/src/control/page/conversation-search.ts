@@ -1,11 +1,36 @@
-import type * as z from 'zod/mini';
+import * as z from 'zod/mini';
+import { count, described, id, label } from '../../base/fields.js';
 import type { Sliced } from '../../base/slices.js';
+import { startOf } from '../../base/start-of.js';
+import { type ConversationState, MESSAGE_ROLES } from '../../store/conversation-records.js';
 import type { Stores } from '../../store/stores.js';
-import { finder } from '../../text/excerpt.js';
-import type { foundConversations } from '../responses.js';
-import { listed } from './overview.js';
+import { excerpt, finder } from '../../text/excerpt.js';
 
-type FoundConversations = z.infer<typeof foundConversations>;
+const listedConversation = z.object({
+  id,
+  title: described('The beginning of its first message.', z.string()),
+  messages: count,
+  version: count,
+  total: described('Tokens of all live messages at the last change of the summary; 0 before the first.', count),
+  compressed: described('Tokens of the context at the last change of the summary; 0 before the first.', count),
+  workspaceId: z.optional(label),
+});
+/** A conversation in a list. */
+type ListedConversation = z.infer<typeof listedConversation>;
+
+export const foundConversations = z.object({
+  total: count,
+  all: count,
+  conversations: z.array(
+    z.object({
+      ...listedConversation.shape,
+      match: z.optional(z.object({ messageId: label, role: z.enum(MESSAGE_ROLES), ...excerpt.shape })),
+    }),
+  ),
+  next: z.optional(described('The `offset` of the next page.', count)),
+});
+/** Conversations that were found, newest first, and how many there are. */
+export type FoundConversations = z.infer<typeof foundConversations>;
 type Match = FoundConversations['conversations'][number]['match'];
 
 /** Finds the conversations whose id, or one of whose messages, contains all words. */
@@ -43,3 +68,23 @@ function* firstMatch(
   }
   return undefined;
 }
+
+function listed(stores: Stores, { id, version, workspaceId }: ConversationState): ListedConversation {
+  const last = stores.conversations.history.lastVersion(id);
+  return {
+    id,
+    title: titleOf(stores, id),
+    messages: stores.conversations.countMessages(id),
+    version,
+    total: last?.totalTokens ?? 0,
+    compressed: last?.compressedTokens ?? 0,
+    workspaceId,
+  };
+}
+
+/** The beginning of its first message. */
+export function titleOf({ conversations }: Stores, id: string): string {
+  return startOf(conversations.firstMessage(id)?.content ?? '', TITLE_LENGTH);
+}
+
+const TITLE_LENGTH = 80;

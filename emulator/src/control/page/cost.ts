@@ -1,21 +1,38 @@
-import type * as z from 'zod/mini';
+import * as z from 'zod/mini';
 import { usagePeriod } from '../../api/usage.js';
+import { count, described } from '../../base/fields.js';
 import type { Stores } from '../../store/stores.js';
 import type { UsageEntry } from '../../store/usage.js';
-import type { costResponse } from '../responses.js';
-import { titleOf } from './overview.js';
+import { titleOf } from './conversation-search.js';
 
+/** What the tokens of a period are summed up by. */
+export const COSTS_BY = ['key', 'model', 'conversation', 'day'] as const;
+const sum = { requests: count, prompt: count, completion: count, tokens: count, cost: described('USD', z.number()) };
+export const costResponse = z.object({
+  by: z.enum(COSTS_BY),
+  period: z.object({ start: z.string(), end: z.string() }),
+  pricePerMillion: z.number(),
+  includedTokens: z.number(),
+  total: z.object(sum),
+  overageCost: described('USD, as the account is billed.', z.number()),
+  groups: z.array(
+    z.object({
+      id: described('Empty if it is not known.', z.string()),
+      name: z.string(),
+      ...sum,
+      days: z.array(z.object({ day: z.string(), tokens: count, cost: z.number() })),
+    }),
+  ),
+});
 /** What a period cost. */
 export type CostReport = z.infer<typeof costResponse>;
-/** What the tokens are summed up by. */
-export type CostBy = CostReport['by'];
 type CostGroup = CostReport['groups'][number];
 
 /** Sums up the used tokens of a period. */
 export function costReport(
   stores: Stores,
   now: number,
-  { by = 'key', from, to }: { by?: CostBy | undefined; from?: string | undefined; to?: string | undefined },
+  { by = 'key', from, to }: { by?: CostReport['by'] | undefined; from?: string | undefined; to?: string | undefined },
 ): CostReport {
   const period = usagePeriod({ start_date: from, end_date: to }, now);
   const { includedTokens, overagePricePerMillion: pricePerMillion } = stores.account.tokens;
@@ -51,7 +68,7 @@ function add(
   sum.cost = costOf(sum.tokens);
 }
 
-function groupOf({ day, model, key, conversation }: UsageEntry, by: CostBy, stores: Stores) {
+function groupOf({ day, model, key, conversation }: UsageEntry, by: CostReport['by'], stores: Stores) {
   if (by === 'day') return { id: day, name: day };
   if (by === 'model') return { id: model, name: model };
   if (by === 'key') return { id: key?.id ?? '', name: key?.name ?? 'unknown' };

@@ -1,16 +1,34 @@
+import * as z from 'zod/mini';
 import { whenAborted } from '../../base/aborts.js';
 import type { Changes } from '../../base/changes.js';
 import type { Clock } from '../../base/clock.js';
+import { described, named, time } from '../../base/fields.js';
 import type { LogEntry } from '../../http/log/log-entry.js';
 import type { RequestLog } from '../../http/log/request-log.js';
-import type { RequestSummary } from '../../http/log/request-record.js';
+import { requestSummary } from '../../http/log/request-record.js';
 
-/** The events of `GET /_emulator/events`, by name. */
+const changedRequests = z.object({
+  /** Whether these are all logged requests. */
+  all: z.boolean(),
+  requests: z.array(requestSummary),
+});
+const changedTopics = z.object({
+  /** Kinds of records, `conversations/{id}`, `faults`, `clock`, or `everything`. */
+  topics: z.array(z.string()),
+  time,
+});
+/** An event of `GET /_emulator/events`. */
+export const pushedEvent = named(
+  'PushedEvent',
+  described(
+    'Events: `requests` with requests that started or changed, `changes` with changes of the stored data.',
+    z.union([changedRequests, changedTopics]),
+  ),
+);
+/** The events by name. */
 export interface PushedEvents {
-  /** Requests that started, got a response, or ended. If `all` is true, these are all logged requests. */
-  requests: { all: boolean; requests: RequestSummary[] };
-  /** Changed topics: kinds of records, `conversations/{id}`, `faults`, `clock`, or `everything`. */
-  changes: { topics: string[]; time: string };
+  requests: z.infer<typeof changedRequests>;
+  changes: z.infer<typeof changedTopics>;
 }
 
 /** The sources of the events. */

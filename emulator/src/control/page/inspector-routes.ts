@@ -1,14 +1,38 @@
 import type { Context } from 'hono';
 import * as z from 'zod/mini';
-import { memoryItem, pinnedItem } from '../../api/schemas.js';
+import { described, text } from '../../base/fields.js';
+import { Slices } from '../../base/slices.js';
+import { PIN_CATEGORIES, pinnedItem, receiptRecord } from '../../store/conversation-records.js';
+import { memoryInput, memoryItem } from '../../store/memory.js';
 import type { Stores } from '../../store/stores.js';
-import { costQuery, memoryChange, memorySchema, messageChange, pinBody } from '../bodies.js';
-import { type ControlRoutes, checkedBody, checkedQuery, deletion, found, idOf } from '../control-routes.js';
+import {
+  type ControlRoutes,
+  checkedBody,
+  checkedQuery,
+  deletion,
+  found,
+  idOf,
+  pageSize,
+  wholeNumber,
+} from '../control-routes.js';
 import type { EmulatorParts } from '../parts.js';
-import { costResponse, pushedEvent, receiptRecord, requestEvent } from '../responses.js';
-import { costReport } from './cost.js';
-import { pushedEvents } from './events.js';
-import { requestEvents } from './request-events.js';
+import { foundConversations, searchConversations } from './conversation-search.js';
+import { COSTS_BY, costReport, costResponse } from './cost.js';
+import { pushedEvent, pushedEvents } from './events.js';
+
+const searchQuery = z.object({
+  q: z.optional(described('Words. The id or one message contains all of them.', z.string())),
+  offset: z.optional(wholeNumber),
+  limit: z.optional(pageSize),
+});
+const costQuery = z.object({
+  by: z.optional(z.enum(COSTS_BY)),
+  from: z.optional(described('A day such as 2026-01-31.', z.string())),
+  to: z.optional(z.string()),
+});
+const pinBody = z.object({ category: z.optional(z.enum(PIN_CATEGORIES)) });
+const messageChange = z.object({ excluded: z.boolean() });
+const memoryChange = z.object({ content: z.optional(text), isActive: z.optional(z.boolean()) });
 
 /** The actions of the inspector: watch, pin, exclude, and edit memory, without a session of the service. */
 export function inspectorRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
@@ -28,13 +52,15 @@ function watchRoutes(routes: ControlRoutes, { clock, log, changes, closed, store
       return new Response(events, { headers });
     },
   });
-  routes.add('GET /requests/:id/events', {
-    id: 'followRequest',
-    summary: 'Stream the events of a response while they are sent, as server-sent events',
-    responses: { 200: { 'text/event-stream': requestEvent } },
+  const slices = new Slices();
+  routes.add('GET /search/conversations', {
+    id: 'searchConversations',
+    summary: 'Find conversations by any words of a message, newest first',
+    query: searchQuery,
+    responses: { 200: foundConversations },
     handle: (c) => {
-      const events = found(requestEvents(log, idOf(c), [closed, c.req.raw.signal]), 'request');
-      return new Response(events, { headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store' } });
+      const { q, offset = '0', limit = '50' } = checkedQuery(c, searchQuery);
+      return slices.run(searchConversations(stores, { q, offset: Number(offset), limit: Number(limit) }));
     },
   });
   routes.add('GET /conversations/:id/receipts', {
@@ -87,9 +113,9 @@ function changeRoutes(routes: ControlRoutes, { stores, contexts }: EmulatorParts
   routes.add('POST /memory', {
     id: 'addMemory',
     summary: 'Create a memory item for the first user, or for a workspace',
-    body: memorySchema,
+    body: memoryInput,
     responses: { 201: memoryItem },
-    handle: async (c) => stores.memory.create(await checkedBody(c, memorySchema)),
+    handle: async (c) => stores.memory.create(await checkedBody(c, memoryInput)),
   });
   routes.add('PATCH /memory/:id', {
     id: 'changeMemory',

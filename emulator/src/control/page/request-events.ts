@@ -1,6 +1,17 @@
+import * as z from 'zod/mini';
 import { whenAborted } from '../../base/aborts.js';
+import { described, named } from '../../base/fields.js';
 import type { RequestLog } from '../../http/log/request-log.js';
-import type { SentEvent } from '../../http/log/request-record.js';
+import { requestSummary, type SentEvent, sentEvent } from '../../http/log/request-record.js';
+
+/** An event of a followed response, or its request when it has ended. */
+export const requestEvent = named(
+  'RequestEvent',
+  described(
+    'Events: `sent` with an event of the response, `end` with the request when it has ended.',
+    z.union([sentEvent, requestSummary]),
+  ),
+);
 
 /**
  * Server-sent events about the response to one request: the events that the log has, then each as it is sent, then the

@@ -1,15 +1,41 @@
 import type { Context } from 'hono';
+import * as z from 'zod/mini';
 import packageJson from '../../../package.json' with { type: 'json' };
+import { described } from '../../base/fields.js';
 import { Slices } from '../../base/slices.js';
 import type { RequestLog } from '../../http/log/request-log.js';
 import { type RequestQuery, searchRequests } from '../../http/log/request-search.js';
-import { caseQuery, harQuery, openCaseQuery } from '../bodies.js';
 import { bodyOf, type ControlRoutes, checkedQuery } from '../control-routes.js';
 import type { EmulatorParts } from '../parts.js';
-import { harForm, openedCase } from '../responses.js';
-import { caseForm, exportCase, type Mask, openCase } from './case.js';
+import { requestFilter } from '../request-routes.js';
+import { caseForm, exportCase, type HiddenPart, openCase, openedCase } from './case.js';
 import { asHar } from './har.js';
-import { maskedRequest } from './mask.js';
+import { Mask } from './mask.js';
+
+const hiddenParts = z
+  .string()
+  .check(z.regex(/^(?:(?:keys|prompts)(?:,(?:keys|prompts))*)?$/, 'keys, prompts, or both with a comma'));
+const exportQuery = z.object({
+  ...requestFilter.shape,
+  requests: z.optional(
+    described('Ids, separated by commas, or `none`. By default, all that the filter finds.', z.string()),
+  ),
+  mask: z.optional(hiddenParts),
+});
+const caseQuery = z.object({
+  ...exportQuery.shape,
+  state: z.optional(described('`false` leaves the stored data out.', z.enum(['true', 'false']))),
+  note: z.optional(z.string()),
+});
+const openQuery = z.object({
+  rearm: z.optional(
+    described(
+      '`true`: the faults of its requests become rules for the next requests like them.',
+      z.enum(['true', 'false']),
+    ),
+  ),
+});
+const harForm = z.object({ log: z.looseObject({ version: z.literal('1.2'), entries: z.array(z.unknown()) }) });
 
 /** Cases and HTTP archives: requests as files. */
 export function caseRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
@@ -30,23 +56,24 @@ export function caseRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
   routes.add('POST /case', {
     id: 'openCase',
     summary: 'Open an exported case: its data, faults and replies replace those that are there',
-    query: openCaseQuery,
+    query: openQuery,
     body: caseForm,
     responses: { 200: openedCase },
     handle: async (c) => {
-      const { rearm } = checkedQuery(c, openCaseQuery);
+      const { rearm } = checkedQuery(c, openQuery);
       return openCase(parts, await bodyOf(c), rearm === 'true');
     },
   });
   routes.add('GET /har', {
     id: 'exportHar',
     summary: 'Export requests as an HTTP archive (HAR 1.2)',
-    query: harQuery,
+    query: exportQuery,
     responses: { 200: harForm },
     handle: async (c) => {
-      const { mask, ...which } = checkedQuery(c, harQuery);
+      const { mask, ...which } = checkedQuery(c, exportQuery);
       const records = (await idsOf(log, which, slices)).flatMap((id) => log.find(id) ?? []);
-      const shown = masksIn(mask).includes('prompts') ? records.map(maskedRequest) : records;
+      const hidden = new Mask(parts);
+      const shown = masksIn(mask).includes('prompts') ? records.map((record) => hidden.request(record)) : records;
       return asFile(c, 'requests.har', asHar(shown, new URL(c.req.url).origin, packageJson.version));
     },
   });
@@ -62,9 +89,9 @@ async function idsOf(log: RequestLog, { requests = '', fault, ...filter }: Which
   return found.requests.map(({ requestId }) => requestId).reverse();
 }
 
-function masksIn(list = ''): Mask[] {
+function masksIn(list = ''): HiddenPart[] {
   // The schema takes no other words.
-  return list === '' ? [] : (list.split(',') as Mask[]);
+  return list === '' ? [] : (list.split(',') as HiddenPart[]);
 }
 
 function asFile(c: Context, name: string, value: object): Response {

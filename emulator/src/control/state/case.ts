@@ -1,35 +1,31 @@
 import * as z from 'zod/mini';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { checked } from '../../base/checked.js';
-import { badRequest } from '../../base/errors.js';
+import { count } from '../../base/fields.js';
 import { redact, redacted } from '../../base/redact.js';
 import { faultInJson } from '../../faults/faults.js';
-import { activeFault, type FaultResponse } from '../../faults/rule.js';
+import { activeFault } from '../../faults/rule.js';
 import { isSecretHeader } from '../../http/log/credentials.js';
-import type { RequestRecord } from '../../http/log/request-record.js';
-import { activeReply, replyFrom, replyInJson } from '../bodies.js';
+import { requestRecord } from '../../http/log/request-record.js';
 import type { EmulatorParts } from '../parts.js';
-import { type openedCase, requestRecord } from '../responses.js';
-import { inContent, maskedFault, maskedReply, maskedRequest, maskedState } from './mask.js';
-import { currentState, type EmulatorState, restoreState } from './state.js';
-import { checkedState, stateWithoutKeys } from './state-schema.js';
+import { activeReply, replyFrom, replyInJson } from '../replies.js';
+import { Mask } from './mask.js';
+import { inContent } from './masked-texts.js';
+import { currentState, restoreState } from './state.js';
+import { checkedState, type EmulatorState, stateWithoutKeys } from './state-schema.js';
 
 /** What can be hidden in a case. */
-export type Mask = (typeof MASKS)[number];
-const MASKS = ['keys', 'prompts'] as const;
+export type HiddenPart = (typeof HIDDEN_PARTS)[number];
+const HIDDEN_PARTS = ['keys', 'prompts'] as const;
 
 /** A snapshot without what gives keys away; who opens it keeps the keys that they have. */
-type StateWithoutKeys = Omit<EmulatorState, (typeof KEY_FIELDS)[number]> & {
-  /** The user of the first session, in whose place that of the reader comes. */
-  firstUser: string;
-};
-const KEY_FIELDS = ['seed', 'sequences', 'apiKeys', 'sessions', 'idempotency'] as const;
+type StateWithoutKeys = z.infer<typeof stateWithoutKeys>;
 
 /** How to export a case. */
 interface CaseOptions {
   /** The ids of the requests. */
   requests: readonly string[];
-  masks: readonly Mask[];
+  masks: readonly HiddenPart[];
   withState: boolean;
   note: string | undefined;
 }
@@ -41,14 +37,14 @@ const FORMAT = 'context-gateway-emulator/case';
  * functions or match by a function are left out.
  */
 export function exportCase(parts: EmulatorParts, { requests, masks, withState, note = '' }: CaseOptions) {
-  const { log, stores } = parts;
-  const hidesPrompts = masks.includes('prompts');
+  const { log, stores, chat } = parts;
+  const mask = masks.includes('prompts') ? new Mask(parts) : undefined;
   const records = requests.flatMap((id) => log.find(id) ?? []);
   const faults = parts.faults.list().filter(({ match }) => !(match.path instanceof RegExp));
-  const replies = parts.chat.list().filter((one) => ![one.match, one.reply].some((it) => typeof it === 'function'));
-  const rules = faults.map(faultInJson).map(withoutSecrets);
-  const scripts = replies.map(replyInJson);
-  const state = hidesPrompts ? maskedState(currentState(parts)) : currentState(parts);
+  const replies = chat.list().filter((one) => ![one.match, one.reply].some((it) => typeof it === 'function'));
+  const rules = { faults: faults.map(faultInJson).map(withoutSecrets), replies: replies.map(replyInJson) };
+  const current = currentState(parts);
+  const state = mask?.state(current) ?? current;
   return {
     format: FORMAT,
     version: 1,
@@ -57,16 +53,15 @@ export function exportCase(parts: EmulatorParts, { requests, masks, withState, n
     masked: [...masks],
     ...redacted({
       note,
-      requests: hidesPrompts ? records.map(maskedRequest) : records,
-      faults: hidesPrompts ? rules.map(maskedFault) : rules,
-      replies: hidesPrompts ? scripts.map(maskedReply) : scripts,
+      requests: mask ? records.map((record) => mask.request(record)) : records,
+      ...(mask?.value(rules, z.object(rulesInCase)) ?? rules),
     }),
     ...(withState && { state: masks.includes('keys') ? withoutKeys(state, stores.sessions.first.userId) : state }),
   };
 }
 
 /** A rule that matches one key matches any key instead, so that the key is not in the file. */
-function withoutSecrets({ match, ...rule }: ReturnType<typeof faultInJson>): ReturnType<typeof faultInJson> {
+function withoutSecrets({ match, ...rule }: z.infer<typeof activeFault>): z.infer<typeof activeFault> {
   const header = Object.entries(match.header ?? {}).map(([name, value]) => [name, isSecretHeader(name) ? '*' : value]);
   return { ...rule, match: { ...match, ...(match.header && { header: Object.fromEntries(header) }) } };
 }
@@ -77,6 +72,7 @@ function withoutKeys(state: EmulatorState, firstUser: string): StateWithoutKeys 
   return redacted({ ...rest, files: safe, firstUser });
 }
 
+export const openedCase = z.object({ requests: count, faults: count, replies: count, state: z.boolean() });
 /** What opening a case has added. */
 export type OpenedCase = z.infer<typeof openedCase>;
 
@@ -90,15 +86,11 @@ export function openCase(parts: EmulatorParts, value: unknown, rearm: boolean): 
   const whole = state === undefined ? undefined : wholeState(parts, state);
   if (whole !== undefined) restoreState(parts, whole);
   parts.faults.clear();
-  for (const { match, remaining, respond } of faults)
-    parts.faults.add({ match, times: remaining ?? Number.POSITIVE_INFINITY, respond: respond as FaultResponse });
+  for (const { match, remaining, respond } of faults) parts.faults.add({ match, times: remaining, respond });
   parts.chat.clear();
   // The reply added last is tried first.
   for (const { match, reply } of replies.map(replyFrom).reverse()) parts.chat.add(match, reply);
-  for (const given of requests) {
-    // Its schema covers every field that the log relies on.
-    const record = given as RequestRecord;
-    if (Number.isNaN(Date.parse(record.receivedAt))) throw badRequest('receivedAt', 'receivedAt is not a time');
+  for (const record of requests) {
     const isContext = record.path.startsWith('/api');
     parts.log.import(record, `Bearer ${isContext ? sessions.first.token : apiKeys.secret}`);
     if (!rearm || record.faultResponse === undefined) continue;
@@ -118,18 +110,19 @@ function wholeState(parts: EmulatorParts, given: unknown): EmulatorState {
   if (typeof given === 'object' && given !== null && 'seed' in given) return checkedState(given);
   checked(stateWithoutKeys, given);
   const { firstUser, ...state } = given as StateWithoutKeys; // just checked
-  const own = currentState(parts);
+  const { seed, sequences, apiKeys, sessions, idempotency } = currentState(parts);
   const { userId } = parts.stores.sessions.first;
   const mine = (id: string): string => (id === firstUser ? userId : id);
   return checkedState({
     ...state,
-    ...Object.fromEntries(KEY_FIELDS.map((name) => [name, own[name]])),
+    ...{ seed, sequences, apiKeys, sessions, idempotency },
     conversations: state.conversations.map((one) => ({ ...one, ownerId: mine(one.ownerId) })),
     memory: state.memory.map((item) => ({ ...item, ownerId: mine(item.ownerId) })),
     workspaces: state.workspaces.map((one) => ({ ...one, members: one.members.map(mine) })),
   });
 }
 
+const rulesInCase = { faults: z.array(activeFault), replies: z.array(activeReply) };
 /** A case. */
 export const caseForm = z.object({
   format: z.literal(FORMAT),
@@ -137,9 +130,8 @@ export const caseForm = z.object({
   emulator: z.optional(z.string()),
   exportedAt: z.optional(z.string()),
   note: z.optional(z.string()),
-  masked: z.optional(z.array(z.enum(MASKS))),
+  masked: z.optional(z.array(z.enum(HIDDEN_PARTS))),
   requests: z.array(requestRecord),
-  faults: z.array(activeFault),
-  replies: z.array(activeReply),
+  ...rulesInCase,
   state: z.optional(z.unknown()),
 });

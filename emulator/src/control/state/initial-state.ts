@@ -1,7 +1,8 @@
 import type { ClockPosition } from '../../base/clock.js';
 import { dropCaches, initializeStores, type SeedRecord } from '../../store/stores.js';
 import type { EmulatorParts } from '../parts.js';
-import { type EmulatorState, importState } from './state.js';
+import { importState } from './state.js';
+import type { EmulatorState } from './state-schema.js';
 
 /** The state that an emulator begins with, and that a reset returns to. */
 export class InitialState {

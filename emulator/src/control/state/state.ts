@@ -1,71 +1,15 @@
 import type { Changes } from '../../base/changes.js';
-import type { Clock, ClockPosition } from '../../base/clock.js';
-import type { EmulatorModel } from '../../base/models.js';
+import type { Clock } from '../../base/clock.js';
 import type { RateLimiter } from '../../http/rate-limit.js';
 import type { Plan } from '../../store/account.js';
-import type { ApiKeyRecord } from '../../store/api-keys.js';
-import type {
-  CompactionReceipt,
-  ConversationState,
-  MessageRecord,
-  PinnedMemoryItem,
-  SummaryVersion,
-} from '../../store/conversation-records.js';
-import type { FileRecord, StoredFile } from '../../store/files.js';
-import type { IdempotencyEntry } from '../../store/idempotency.js';
-import type { Integration, IntegrationExecution } from '../../store/integrations.js';
-import type { OwnedMemoryItem, UserMemoryItem } from '../../store/memory.js';
-import type { Preset } from '../../store/presets.js';
-import type { SavedSequence } from '../../store/random.js';
-import type { SdkFields, SdkState } from '../../store/sdk-records.js';
-import type { SessionRecord } from '../../store/sessions.js';
+import type { ConversationState } from '../../store/conversation-records.js';
+import type { StoredFile } from '../../store/files.js';
+import type { OwnedMemoryItem } from '../../store/memory.js';
 import { checkedId, type Storage } from '../../store/storage.js';
 import { dropCaches, type SeedRecord, type Stores } from '../../store/stores.js';
-import { type RollingSummary, renderSummary, type SummaryItem } from '../../store/summary.js';
-import { type UsageEntry, usageId } from '../../store/usage.js';
-import type { Workspace } from '../../store/workspaces.js';
-
-/** A conversation with all its stored data. */
-export interface ConversationInState extends Omit<ConversationState, 'pins' | 'summary'> {
-  messages: MessageRecord[];
-  pinnedMemory: PinnedMemoryItem[];
-  /** For reading only, as the Context API returns it. `restore` uses `summaryItems`. */
-  rollingSummary: RollingSummary;
-  summaryItems: SummaryItem[];
-  summaryVersions: SummaryVersion[];
-  /** The receipts of the last compactions. */
-  receipts?: CompactionReceipt[] | undefined;
-  /** What `emulatorStore` stores besides the messages. */
-  sdkFields?: SdkFields[] | undefined;
-  sdkState?: SdkState | undefined;
-}
-
-/** All data that an emulator has stored, as plain JSON. Contains keys and tokens only as hashes. */
-export interface EmulatorState {
-  /** The seed. The initial keys and the initial token are derived from it. */
-  seed: string;
-  /** Where the clock stood. */
-  clock?: ClockPosition | undefined;
-  /** The positions of the id sequences. */
-  sequences: SavedSequence[];
-  /** The plan, if it was changed; else the plan of the options applies. */
-  plan?: Plan;
-  apiKeys: ApiKeyRecord[];
-  sessions: SessionRecord[];
-  workspaces: Workspace[];
-  conversations: ConversationInState[];
-  memory: (UserMemoryItem & { ownerId: string })[];
-  /** The models you added, without the built-in ones. */
-  models?: EmulatorModel[];
-  presets: Preset[];
-  /** `content` is base64. */
-  files: (FileRecord & { contentType: string; content: string })[];
-  /** The integrations you created, without the built-in ones. */
-  integrations?: Integration[];
-  integrationExecutions: IntegrationExecution[];
-  usage: UsageEntry[];
-  idempotency: IdempotencyEntry[];
-}
+import { renderSummary } from '../../store/summary.js';
+import { usageId } from '../../store/usage.js';
+import type { EmulatorState } from './state-schema.js';
 
 /** What a snapshot is made from, and restored to. */
 interface StateParts {
@@ -97,34 +41,34 @@ function exportState(storage: Storage): EmulatorState {
   const bytes = storage.collection<Uint8Array>('file-bytes');
   return structuredClone({
     seed: storage.collection<SeedRecord>('origin').get('seed')?.seed ?? '',
-    sequences: all<SavedSequence>('sequences'),
+    sequences: all('sequences'),
     ...(plan === undefined ? {} : { plan }),
-    apiKeys: all<ApiKeyRecord>('api-keys'),
-    sessions: all<SessionRecord>('sessions'),
-    workspaces: all<Workspace>('workspaces'),
+    apiKeys: all('api-keys'),
+    sessions: all('sessions'),
+    workspaces: all('workspaces'),
     conversations: all<ConversationState>('conversations').map(({ pins, summary, ...state }) => ({
       ...state,
-      messages: all<MessageRecord>(`messages/${state.id}`),
+      messages: all(`messages/${state.id}`),
       pinnedMemory: pins,
       rollingSummary: renderSummary(summary, state),
       summaryItems: summary,
-      summaryVersions: all<SummaryVersion>(`summaries/${state.id}`),
-      receipts: all<CompactionReceipt>(`receipts/${state.id}`),
-      sdkFields: all<SdkFields>(`sdk-fields/${state.id}`),
-      sdkState: storage.collection<SdkState>('sdk-states').get(state.id),
+      summaryVersions: all(`summaries/${state.id}`),
+      receipts: all(`receipts/${state.id}`),
+      sdkFields: all(`sdk-fields/${state.id}`),
+      sdkState: storage.collection<EmulatorState['conversations'][number]['sdkState']>('sdk-states').get(state.id),
     })),
     memory: all<OwnedMemoryItem>('memory').map(({ ownerId, item }) => ({ ...item, ownerId })),
-    models: all<EmulatorModel>('models'),
-    presets: all<Preset>('presets'),
+    models: all('models'),
+    presets: all('presets'),
     files: all<StoredFile>('files').map(({ record, contentType }) => ({
       ...record,
       contentType,
       content: Buffer.from(bytes.get(record.id) ?? []).toString('base64'),
     })),
-    integrations: all<Integration>('integrations'),
-    integrationExecutions: all<IntegrationExecution>('integration-executions'),
-    usage: all<UsageEntry>('usage'),
-    idempotency: all<IdempotencyEntry>('idempotency'),
+    integrations: all('integrations'),
+    integrationExecutions: all('integration-executions'),
+    usage: all('usage'),
+    idempotency: all('idempotency'),
   });
 }
 

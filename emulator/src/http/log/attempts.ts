@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Attempt, LogEntry } from './log-entry.js';
+import type { LogEntry } from './log-entry.js';
+import type { Attempt } from './request-record.js';
 
 /** Finds out which requests are attempts of one call. */
 export class Attempts {

@@ -1,34 +1,8 @@
 import type { FaultResponse } from '../../faults/rule.js';
 import type { PromptTokens } from '../../text/prompt-tokens.js';
 import type { ReachedLimit } from '../rate-limit.js';
+import type { Attempt, Outcome, Similar } from './request-record.js';
 import type { SentBody } from './sent-body.js';
-
-/**
- * How a request ended: `pending` until the response is complete; `aborted` if the client disconnected first; `reset` and
- * `cut` come from faults.
- */
-export type Outcome = 'pending' | 'answered' | 'aborted' | 'reset' | 'cut';
-
-/** A request that repeats one that failed: a further attempt of the same call. */
-export interface Attempt {
-  /** The id of the first request of the call. */
-  call: string;
-  /** 2 for the first repetition. */
-  number: number;
-  /** What joins them: the header `X-Call-Attempt` of the SDK, `Idempotency-Key`, or the same `traceparent`. */
-  by: 'call' | 'idempotency-key' | 'traceparent';
-}
-
-/**
- * A request that may repeat one that failed, although nothing says so: it has the same method, path, credential and body,
- * within a minute after the wait that was asked for.
- */
-export interface Similar {
-  /** The id of the first of these requests. */
-  first: string;
-  /** 2 for the first repetition. */
-  number: number;
-}
 
 /** One request in progress. Converted to a record only when it is read. */
 export interface LogEntry {

@@ -1,11 +1,13 @@
+import * as z from 'zod/mini';
+import { count, described } from '../../base/fields.js';
 import { redact } from '../../base/redact.js';
 import type { Sliced } from '../../base/slices.js';
-import { type Excerpt, finder } from '../../text/excerpt.js';
+import { type Excerpt, excerpt, finder } from '../../text/excerpt.js';
 import { credentialsOf } from './credentials.js';
 import type { LogEntry } from './log-entry.js';
 import { headersOf, textsOf } from './records.js';
 import type { RequestLog } from './request-log.js';
-import type { RequestSummary } from './request-record.js';
+import { type RequestSummary, requestSummary } from './request-record.js';
 
 /** What a request must have to be found. */
 export interface RequestQuery {
@@ -28,19 +30,19 @@ export interface RequestQuery {
   limit?: number | undefined;
 }
 
-/** A request that was found, and where. */
-interface FoundRequest extends RequestSummary {
-  match?: (Excerpt & { in: 'path' | 'request' | 'response' }) | undefined;
-}
-
-/** Requests that were found, newest first. */
-interface FoundRequests {
-  /** All that fit. */
-  total: number;
-  requests: FoundRequest[];
-  /** The `before` of the next page. */
-  next?: string | undefined;
-}
+export const foundRequests = z.object({
+  total: count,
+  requests: z.array(
+    z.object({
+      ...requestSummary.shape,
+      match: z.optional(z.object({ ...excerpt.shape, in: z.enum(['path', 'request', 'response']) })),
+    }),
+  ),
+  next: z.optional(described('The `before` of the next page.', z.string())),
+});
+/** Requests that were found, newest first, and how many there are. */
+type FoundRequests = z.infer<typeof foundRequests>;
+type Match = FoundRequests['requests'][number]['match'];
 
 /** Searches the log. */
 export function* searchRequests(log: RequestLog, query: RequestQuery): Sliced<FoundRequests> {
@@ -93,7 +95,7 @@ function matchOf(
   entry: LogEntry,
   summary: RequestSummary,
   finders: readonly ((text: string) => Excerpt | undefined)[],
-): FoundRequest['match'] | boolean {
+): Match | boolean {
   const { method, status, outcome, caller, model, code, conversation, fault, limit } = summary;
   const state = hasStatus(summary, 'failed') ? 'failed' : 'ok';
   const facts = [method, status, outcome, state, caller, model, code, conversation, fault, limit?.name].join('\n');
@@ -102,7 +104,7 @@ function matchOf(
 }
 
 /** Where a text is found first. */
-function matchIn(entry: LogEntry, find: (text: string) => Excerpt | undefined): FoundRequest['match'] {
+function matchIn(entry: LogEntry, find: (text: string) => Excerpt | undefined): Match {
   // Hiding keys takes longer than searching, so it is done only where something was found.
   const credentials = credentialsOf(entry);
   const inPath = find(entry.path) && find(redact(entry.path, credentials));
