@@ -33,6 +33,7 @@ const LAYERS = [
   ['emulator/src/index.ts', 'emulator/src/testing/'],
   ['emulator/src/cli/', 'emulator/src/emulator-store.ts'],
   ['emulator/src/emulator.ts'],
+  ['emulator/src/emulator-parts.ts'],
   ['emulator/src/options.ts'],
   ['emulator/src/control/'],
   ['emulator/src/api/'],

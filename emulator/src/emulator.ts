@@ -1,31 +1,24 @@
 import { setMaxListeners } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { contextRoutes } from './api/context-routes.js';
-import { gatewayRoutes } from './api/gateway-routes.js';
-import { Changes } from './base/changes.js';
 import type { Clock } from './base/clock.js';
-import { Completions } from './completions/completions.js';
-import { ScriptedReplies } from './completions/scripted-replies.js';
-import { ConversationContexts } from './context/conversation-context.js';
+import type { ScriptedReplies } from './completions/scripted-replies.js';
 import type { CompactionResult } from './context/responses.js';
-import { upstreamSummarizer } from './context/summarizer.js';
 import { controlPlane } from './control/control-plane.js';
 import { type InspectedConversation, inspectConversation } from './control/page/inspected-conversation.js';
 import { InitialState } from './control/state/initial-state.js';
-import { Snapshots } from './control/state/snapshots.js';
+import type { Snapshots } from './control/state/snapshots.js';
 import { currentState, restoreState } from './control/state/state.js';
 import type { EmulatorState } from './control/state/state-schema.js';
-import { Faults } from './faults/faults.js';
+import { createParts } from './emulator-parts.js';
+import type { Faults } from './faults/faults.js';
 import { inProcessFetch } from './http/in-process-fetch.js';
-import { RequestLog } from './http/log/request-log.js';
 import type { EndedRequest, RequestRecord } from './http/log/request-record.js';
 import { type RequestChanges, resend } from './http/log/resent.js';
 import { errorResponse, type PlainResponse } from './http/plain-response.js';
-import { RateLimiter } from './http/rate-limit.js';
 import { SCOPE_HEADER, Scopes } from './http/scopes.js';
 import { type Listening, listenOn } from './http/server.js';
 import { Service } from './http/service.js';
-import { resolveSettings, type ServiceOptions } from './options.js';
+import type { ServiceOptions } from './options.js';
 import type { Account } from './store/account.js';
 import type { ApiKeys } from './store/api-keys.js';
 import type { CompactionLevel } from './store/conversation-records.js';
@@ -36,11 +29,8 @@ import type { UserMemory } from './store/memory.js';
 import type { Models } from './store/models.js';
 import type { Presets } from './store/presets.js';
 import type { Sessions } from './store/sessions.js';
-import { createStores, openStorage } from './store/stores.js';
-import { watchedStorage } from './store/watched-storage.js';
 import type { Workspaces } from './store/workspaces.js';
-import { LanguageLoader } from './text/language.js';
-import { type Answers, answersFrom, modelSource } from './upstream/sources.js';
+import { type Answers, answersFrom } from './upstream/sources.js';
 
 /** The address and credentials of a listening emulator. */
 export interface ListeningEmulator extends Listening {
@@ -309,44 +299,4 @@ export class Emulator {
       clock: clock && { now: () => clock.now(), advance: (ms) => clock.advance(ms), sleep: clock.sleep.bind(clock) },
     };
   }
-}
-
-/** Creates what an emulator is made of. Each part uses only those above it. */
-function createParts(options: ServiceOptions, closed: AbortSignal) {
-  const settings = resolveSettings(options);
-  const { clock, strict, maxTokens } = settings;
-  const changes = new Changes();
-  const stores = createStores(watchedStorage(openStorage(settings), changes), settings);
-  const { ids, apiKeys, sessions, conversations, models } = stores;
-  const faults = new Faults(
-    () => ids.fraction('fault'),
-    () => changes.notify('faults'),
-  );
-  const limiter = new RateLimiter(() => clock.now());
-  const log = new RequestLog((credential) => apiKeys.get(credential)?.name ?? sessions.user(credential));
-  const snapshots = new Snapshots();
-  const source = modelSource(settings);
-  const language = new LanguageLoader();
-  const summarizer = settings.summarizer === 'upstream' ? upstreamSummarizer(source, language) : undefined;
-  const contexts = new ConversationContexts({ conversations, language, ids, clock, summarizer });
-  const chat = new ScriptedReplies();
-  const completions = new Completions({ language, chat, models, maxTokens, source, ids });
-  const context = contextRoutes({ stores, contexts, strict });
-  const gateway = gatewayRoutes({ settings, stores, completions });
-  return {
-    settings,
-    closed,
-    clock,
-    changes,
-    stores,
-    faults,
-    limiter,
-    log,
-    snapshots,
-    source,
-    contexts,
-    chat,
-    context,
-    gateway,
-  };
 }

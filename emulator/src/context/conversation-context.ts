@@ -3,30 +3,22 @@ import { notFound } from '../base/errors.js';
 import { runSync, type Sliced, Slices } from '../base/slices.js';
 import type {
   CompactionLevel,
-  CompactionReceipt,
   ConversationState,
   MessageRecord,
   PinCategory,
   PinnedMemoryItem,
   Statement,
-  SummarizerName,
   SummaryVersion,
 } from '../store/conversation-records.js';
 import type { Conversations } from '../store/conversations.js';
 import type { IdSource } from '../store/random.js';
 import { type RollingSummary, renderSummary, type SummaryItem } from '../store/summary.js';
-import type { Language, LanguageLoader } from '../text/language.js';
-import {
-  type CompactionState,
-  compact,
-  contextTokens,
-  isRecent,
-  resummarize,
-  totalTokens,
-} from './compaction/compact.js';
-import { type Offers, offersOf } from './compaction/offers.js';
+import type { LanguageLoader } from '../text/language.js';
+import { CompactableMessages } from './compactable-messages.js';
+import { type CompactionState, compact, contextTokens, resummarize, totalTokens } from './compaction/compact.js';
 import { sourcesOf, statementsIn } from './compaction/summaries.js';
 import {
+  type AccountedDraft,
   accountOf,
   compactionState,
   contentsOf,
@@ -34,13 +26,12 @@ import {
   type Draft,
   leftOut,
   type MessageStatus,
-  type StoredMessage,
   sourceHashOf,
   statusOf,
+  type WrittenSummary,
 } from './draft.js';
-import { MessageTokens } from './message-tokens.js';
 import { lostFrom } from './receipts.js';
-import type { CompactionOutcome, ContextMetadata } from './responses.js';
+import { type CompactionOutcome, type ContextMetadata, metadataOf } from './responses.js';
 import type { Summarizer } from './summarizer.js';
 
 /** What contexts are computed with. */
@@ -54,12 +45,11 @@ interface ContextParts {
 
 /** The contexts of conversations: summary, pins, exclusions and metadata, and the operations that change them. */
 export class ConversationContexts {
-  readonly #tokens = new MessageTokens();
-  /** Cached per record. A changed message is a new record, so its offers never go stale. */
-  readonly #offers = new WeakMap<MessageRecord, Offers>();
+  readonly #messages: CompactableMessages;
   readonly #slices = new Slices();
 
   constructor(private readonly parts: ContextParts) {
+    this.#messages = new CompactableMessages(parts.conversations, parts.language);
     parts.conversations.onCut = (id) => this.#withoutDeleted(id);
   }
 
@@ -68,20 +58,9 @@ export class ConversationContexts {
   }
 
   async metadata(conversationId: string): Promise<ContextMetadata> {
-    const language = this.parts.language.load();
-    const state = await this.#counted(conversationId, language);
-    const messages = this.#compactable(state, language);
-    const total = totalTokens(messages);
-    const compressed = contextTokens(messages, state.summary);
-    return {
-      totalTokens: total,
-      compressedTokens: compressed,
-      // A pinned message that is also in the summary counts twice, so the ratio could exceed 1.
-      preservationRatio: total === 0 ? 1 : Math.min(1, compressed / total),
-      lastCompactionAt: state.lastCompactionAt,
-      recentMessageCount: messages.filter((message, i) => isRecent(message) || (i >= state.folded && message.live))
-        .length,
-    };
+    await this.#slices.run(this.#messages.counting(this.#state(conversationId).id));
+    const state = this.#state(conversationId);
+    return metadataOf(state, this.#messages.of(state));
   }
 
   /**
@@ -89,14 +68,13 @@ export class ConversationContexts {
    * contain), and those of them that the context does not contain.
    */
   async inspect(conversationId: string): Promise<Inspection> {
-    const language = this.parts.language.load();
-    return this.#slices.run(this.#inspecting(conversationId, language));
+    return this.#slices.run(this.#inspecting(conversationId));
   }
 
-  *#inspecting(conversationId: string, language: Language): Sliced<Inspection> {
-    yield* this.#readMessages(this.#state(conversationId), language);
+  *#inspecting(conversationId: string): Sliced<Inspection> {
+    yield* this.#messages.reading(this.#state(conversationId));
     const state = this.#state(conversationId);
-    const messages = this.#compactable(state, language);
+    const messages = this.#messages.of(state);
     const statements = statementsIn(yield* sourcesOf(messages));
     const lost = yield* lostFrom(contentsOf(messages, state.summary, statements));
     return { statements, lost, statuses: messages.map((one) => ({ tokens: one.tokens, status: statusOf(one) })) };
@@ -108,30 +86,40 @@ export class ConversationContexts {
     level: CompactionLevel,
     requestId?: string | undefined,
   ): Promise<CompactionOutcome> {
-    const language = this.parts.language.load();
-    const work = (): Sliced<Draft> => this.#draft(conversationId, level, language);
-    const accounted = function* (this: ConversationContexts, items?: (draft: Draft) => SummaryItem[] | undefined) {
-      const extracted = yield* work();
-      const written = items?.(extracted);
-      const draft = written === undefined ? extracted : { ...extracted, after: { ...extracted.after, items: written } };
-      const summarizer: SummarizerName = written === undefined ? 'extractive' : 'upstream';
-      return { draft, summarizer, account: yield* accountOf(draft) };
-    };
-    const commit = ({ draft, summarizer, account }: Accounted): CompactionOutcome =>
-      this.#commit(draft, summarizer, { ...account, requestId });
-    const summarizer = this.parts.summarizer;
-    if (summarizer === undefined) return this.#retryOnChange(conversationId, () => accounted.call(this), commit);
+    const { summarizer } = this.parts;
+    const written = summarizer && (await this.#written(conversationId, level, summarizer));
+    return this.#retryOnChange(
+      conversationId,
+      () => this.#accounted(conversationId, level, written),
+      (done) => this.#commit(done, requestId),
+    );
+  }
+
+  /** Has a model write a summary. Returns it for a draft in which it fits. */
+  async #written(conversationId: string, level: CompactionLevel, summarizer: Summarizer): Promise<WrittenSummary> {
+    const work = (): Sliced<Draft> => this.#draft(conversationId, level);
     const draft = await this.#retryOnChange(conversationId, work, (draft) => draft);
     const folded = this.parts.conversations.messages(conversationId).slice(0, draft.after.folded);
     const seen = folded.filter((_, i) => draft.messages[i]?.live && !draft.messages[i]?.pinned);
     const isKnown = draft.sourceHash === draft.state.summarySourceHash;
     const items = isKnown ? undefined : await summarizer(seen, draft.budget);
-    const usable = (now: Draft): SummaryItem[] | undefined => {
+    return (now) => {
       // The conversation may have changed while the model was writing. Its summary is then out of date.
       const isSame = now.sourceHash === draft.sourceHash && now.state.version === draft.state.version;
       return items !== undefined && isSame && contextTokensWith(now, items) <= now.previous ? items : undefined;
     };
-    return this.#retryOnChange(conversationId, () => accounted.call(this, usable), commit);
+  }
+
+  *#accounted(
+    conversationId: string,
+    level: CompactionLevel,
+    written: WrittenSummary | undefined,
+  ): Sliced<AccountedDraft> {
+    const extracted = yield* this.#draft(conversationId, level);
+    const items = written?.(extracted);
+    const draft = items === undefined ? extracted : { ...extracted, after: { ...extracted.after, items } };
+    const summarizer = items === undefined ? 'extractive' : 'upstream';
+    return { draft, summarizer, account: yield* accountOf(draft) };
   }
 
   /**
@@ -150,9 +138,9 @@ export class ConversationContexts {
   }
 
   /** What a compaction would produce now. Changes nothing. */
-  *#draft(conversationId: string, level: CompactionLevel, language: Language): Sliced<Draft> {
+  *#draft(conversationId: string, level: CompactionLevel): Sliced<Draft> {
     const state = this.#state(conversationId);
-    const messages = yield* this.#readMessages(state, language);
+    const messages = yield* this.#messages.reading(state);
     const previous = contextTokens(messages, state.summary);
     const extracted = yield* compact(messages, level, compactionState(state));
     const sourceHash = this.parts.summarizer === undefined ? '' : sourceHashOf(messages, extracted.folded, level);
@@ -163,11 +151,7 @@ export class ConversationContexts {
     return { level, state, messages, previous, after, budget, statements, sourceHash };
   }
 
-  #commit(
-    draft: Draft,
-    summarizer: SummarizerName,
-    account: Accounted['account'] & { requestId: string | undefined },
-  ): CompactionOutcome {
+  #commit({ draft, summarizer, account }: AccountedDraft, requestId: string | undefined): CompactionOutcome {
     const { level, state, messages, previous, after, sourceHash } = draft;
     const lastCompactionAt = new Date(this.parts.clock.now()).toISOString();
     const next = { ...state, leftOut: leftOut(messages, after.folded), lastCompactionAt };
@@ -179,7 +163,7 @@ export class ConversationContexts {
       const isUpdated = this.#save(next, after, { cause: level, summarizer }, tokens);
       const { version } = this.#state(state.id);
       const facts = { at: lastCompactionAt, level, summarizer, version, ...counts, summaryUpdated: isUpdated };
-      this.parts.conversations.history.keepReceipt(state.id, { ...facts, ...account });
+      this.parts.conversations.history.keepReceipt(state.id, { ...facts, ...account, requestId });
       return isUpdated;
     });
     return { result: { success: true, ...counts, summaryUpdated }, summarizer };
@@ -215,20 +199,19 @@ export class ConversationContexts {
 
   /** Excluding removes the message from the summary at once. Including lets the next compaction summarize it again. */
   async exclude(conversationId: string, messageId: string, exclude: boolean): Promise<void> {
-    const language = this.parts.language.load();
     const work = (): Sliced<CompactionState | undefined> =>
-      this.#summaryWithout(conversationId, exclude ? messageId : undefined, language);
+      this.#summaryWithout(conversationId, exclude ? messageId : undefined);
     await this.#retryOnChange(conversationId, work, (after) => {
       const state = this.#state(conversationId);
       const message = this.#message(conversationId, messageId);
-      const previous = contextTokens(this.#compactable(state, language), state.summary);
+      const previous = contextTokens(this.#messages.of(state), state.summary);
       // A message that is included again is in the context in full until a compaction summarizes it.
       const leftOut = exclude ? [...new Set([...state.leftOut, messageId])] : state.leftOut;
       this.parts.conversations.together(() => {
         this.parts.conversations.saveMessage(conversationId, { ...message, excluded: exclude });
         this.parts.conversations.save({ ...state, leftOut });
         if (after === undefined) return;
-        const now = this.#compactable({ ...state, leftOut }, language);
+        const now = this.#messages.of({ ...state, leftOut });
         const tokens = { previous, total: totalTokens(now), now: contextTokens(now, after.items) };
         this.#save({ ...state, leftOut }, after, { cause: 'exclude', summarizer: 'extractive' }, tokens);
       });
@@ -236,14 +219,10 @@ export class ConversationContexts {
   }
 
   /** The summary without an excluded message; undefined if the exclusion changes nothing. */
-  *#summaryWithout(
-    conversationId: string,
-    messageId: string | undefined,
-    language: Language,
-  ): Sliced<CompactionState | undefined> {
+  *#summaryWithout(conversationId: string, messageId: string | undefined): Sliced<CompactionState | undefined> {
     const state = this.#state(conversationId);
     if (!state.summary.some((item) => item.messageId === messageId)) return undefined;
-    const messages = yield* this.#readMessages(state, language);
+    const messages = yield* this.#messages.reading(state);
     const others = messages.map((message) =>
       message.id === messageId ? { ...message, live: false, summarized: false } : message,
     );
@@ -256,8 +235,7 @@ export class ConversationContexts {
     const isDeleted = ({ messageId }: SummaryItem): boolean =>
       this.parts.conversations.message(conversationId, messageId) === undefined;
     if (!state.summary.some(isDeleted)) return;
-    const language = this.parts.language.load();
-    const messages = runSync(this.#readMessages(state, language));
+    const messages = runSync(this.#messages.reading(state));
     const after = runSync(resummarize(messages, compactionState(state)));
     const previous = contextTokens(messages, state.summary);
     const tokens = { previous, total: totalTokens(messages), now: contextTokens(messages, after.items) };
@@ -297,46 +275,6 @@ export class ConversationContexts {
     return changed;
   }
 
-  #compactable(state: ConversationState, language: Language): StoredMessage[] {
-    const pinned = new Set(state.pins.map((pin) => pin.messageId));
-    const leftOut = new Set(state.leftOut);
-    return this.parts.conversations.messages(state.id).map((message, i) => ({
-      id: message.id,
-      role: message.role,
-      summarized: i < state.folded && !leftOut.has(message.id),
-      tokens: this.#tokens.of(message, language),
-      live: !message.excluded,
-      pinned: pinned.has(message.id),
-      offers: () => runSync(this.#readMessage(message, language)),
-    }));
-  }
-
-  /** The messages, after the slow work on them (counting tokens and finding what they offer) is done in slices. */
-  *#readMessages(state: ConversationState, language: Language): Sliced<StoredMessage[]> {
-    for (const message of this.parts.conversations.messages(state.id)) {
-      yield* this.#tokens.counting(message, language);
-      if (!message.excluded) yield* this.#readMessage(message, language);
-      yield;
-    }
-    return this.#compactable(state, language);
-  }
-
-  *#readMessage(message: MessageRecord, language: Language): Sliced<Offers> {
-    let offers = this.#offers.get(message);
-    if (offers === undefined) {
-      offers = yield* offersOf({ ...message, messageId: message.id }, language);
-      this.#offers.set(message, offers);
-    }
-    return offers;
-  }
-
-  /** The state of the conversation, read after the tokens of its messages are counted. */
-  async #counted(conversationId: string, language: Language): Promise<ConversationState> {
-    const messages = this.parts.conversations.messages(this.#state(conversationId).id);
-    await this.#slices.run(this.#tokens.countingAll(messages, language));
-    return this.#state(conversationId);
-  }
-
   #state(conversationId: string): ConversationState {
     const state = this.parts.conversations.state(conversationId);
     if (state === undefined)
@@ -356,13 +294,6 @@ interface Inspection {
   statements: SummaryItem[];
   lost: Statement[];
   statuses: { tokens: number; status: MessageStatus }[];
-}
-
-/** A draft with what its receipt says. */
-interface Accounted {
-  draft: Draft;
-  summarizer: SummarizerName;
-  account: Pick<CompactionReceipt, 'recognised' | 'messages' | 'kept' | 'lost'>;
 }
 
 /** Attempts in slices before the work runs in one go. */

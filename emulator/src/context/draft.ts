@@ -1,6 +1,11 @@
 import { hash } from 'node:crypto';
 import type { Sliced } from '../base/slices.js';
-import type { CompactionLevel, CompactionReceipt, ConversationState } from '../store/conversation-records.js';
+import type {
+  CompactionLevel,
+  CompactionReceipt,
+  ConversationState,
+  SummarizerName,
+} from '../store/conversation-records.js';
 import type { SummaryItem } from '../store/summary.js';
 import { type CompactableMessage, type CompactionState, contextTokens, isRecent } from './compaction/compact.js';
 import { type ContextContents, keptAndLost } from './receipts.js';
@@ -80,6 +85,16 @@ export function* accountOf(draft: Draft): Sliced<Account> {
   );
   const live = now.filter((message) => statusOf(message) !== 'excluded').length;
   return { recognised: statements.length, messages: { live, gone: now.filter(isGone).length }, ...statementsKept };
+}
+
+/** The summary that a model wrote, if it fits a draft. */
+export type WrittenSummary = (draft: Draft) => SummaryItem[] | undefined;
+
+/** A draft with what its receipt says. */
+export interface AccountedDraft {
+  draft: Draft;
+  summarizer: SummarizerName;
+  account: Account;
 }
 
 type Account = Pick<CompactionReceipt, 'recognised' | 'messages' | 'kept' | 'lost'>;

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { count, namedObject, time } from '../base/fields.js';
-import type { SummarizerName } from '../store/conversation-records.js';
+import type { ConversationState, SummarizerName } from '../store/conversation-records.js';
+import { type CompactableMessage, contextTokens, isRecent, totalTokens } from './compaction/compact.js';
 
 export const contextMetadata = namedObject('ContextMetadata', {
   totalTokens: count,
@@ -11,6 +12,20 @@ export const contextMetadata = namedObject('ContextMetadata', {
 });
 /** A context's metadata as the API returns it. `lastCompactionAt` is null before the first compaction (A23). */
 export type ContextMetadata = z.infer<typeof contextMetadata>;
+
+export function metadataOf(state: ConversationState, messages: readonly CompactableMessage[]): ContextMetadata {
+  const total = totalTokens(messages);
+  const compressed = contextTokens(messages, state.summary);
+  return {
+    totalTokens: total,
+    compressedTokens: compressed,
+    // A pinned message that is also in the summary counts twice, so the ratio could exceed 1.
+    preservationRatio: total === 0 ? 1 : Math.min(1, compressed / total),
+    lastCompactionAt: state.lastCompactionAt,
+    recentMessageCount: messages.filter((message, i) => isRecent(message) || (i >= state.folded && message.live))
+      .length,
+  };
+}
 
 export const compactionResult = namedObject('CompactionResult', {
   success: z.boolean(),
