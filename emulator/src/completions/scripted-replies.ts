@@ -1,5 +1,7 @@
+import * as z from 'zod/mini';
+import { described, id } from '../base/fields.js';
 import type { ChatMessage } from '../upstream/model-source.js';
-import type { ScriptedToolCall } from '../upstream/tool-calls.js';
+import { type ScriptedToolCall, scriptedToolCall } from '../upstream/tool-calls.js';
 
 /** A completion request, as scripted replies see it. */
 export interface ScriptedRequest {
@@ -18,18 +20,17 @@ export type Reply =
   | ReplyContent[]
   | ((request: ScriptedRequest) => ReplyContent | Promise<ReplyContent>);
 
+const replyParts = z.object({
+  content: z.optional(z.string()),
+  json: z.optional(described('Sent as JSON in place of `content`.', z.unknown())),
+  /** Outside a list, not sent to a request with the results of tools, which then gets the next reply that matches. */
+  tool_calls: z.optional(z.array(scriptedToolCall)),
+  /** @default 'stop', or 'tool_calls' */
+  finish_reason: z.optional(id),
+});
+export const replyContent = z.union([z.string(), replyParts]);
 /** A reply: a text, or its parts. */
-export type ReplyContent =
-  | string
-  | {
-      content?: string | undefined;
-      /** Sent as JSON in place of `content`. */
-      json?: unknown;
-      /** Outside a list, not sent to a request with the results of tools, which then gets the next reply that matches. */
-      tool_calls?: ScriptedToolCall[] | undefined;
-      /** @default 'stop', or 'tool_calls' */
-      finish_reason?: string | undefined;
-    };
+export type ReplyContent = z.infer<typeof replyContent>;
 
 /** What a scripted reply comes down to. */
 export interface ResolvedReply {
@@ -120,7 +121,7 @@ function resolvedReply(reply: ReplyContent): ResolvedReply {
   return { content, toolCalls, finishReason: parts.finish_reason ?? (toolCalls.length > 0 ? 'tool_calls' : 'stop') };
 }
 
-const REPLY_FIELDS = ['content', 'json', 'tool_calls', 'finish_reason'];
+const REPLY_FIELDS = Object.keys(replyParts.shape);
 
 /** Whether a list is the steps of a turn. */
 export function isLoop(replies: readonly ReplyContent[]): boolean {

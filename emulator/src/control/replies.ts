@@ -6,24 +6,9 @@ import {
   LOOP_RULE,
   type ReplyContent,
   type ReplyMatch,
+  replyContent,
 } from '../completions/scripted-replies.js';
 
-const toolCall = z.object({
-  id: z.optional(id),
-  function: z.object({
-    name: text,
-    arguments: z.optional(described('JSON, or a value to send as JSON.', z.unknown())),
-  }),
-});
-const replyContent = [
-  z.string(),
-  z.object({
-    content: z.optional(z.string()),
-    json: z.optional(described('Sent as JSON in place of `content`.', z.unknown())),
-    tool_calls: z.optional(z.array(toolCall)),
-    finish_reason: z.optional(id),
-  }),
-] as const;
 const expression = marked(
   'expression',
   z
@@ -37,10 +22,10 @@ export const replySchema = namedObject('Reply', {
     described('The last user message matches this regular expression.', expression),
   ]),
   reply: z.union([
-    ...replyContent,
+    replyContent,
     described(
       'The first answers a message of the user, the second the results of its tool calls, and so on.',
-      z.array(z.union(replyContent)).check(z.refine((replies) => isLoop(replies), LOOP_RULE)),
+      z.array(replyContent).check(z.refine((replies) => isLoop(replies), LOOP_RULE)),
     ),
   ]),
 });

@@ -1,12 +1,12 @@
 import * as z from 'zod/mini';
 import { checked } from '../base/checked.js';
-import { described, text } from '../base/fields.js';
+import { described } from '../base/fields.js';
 import { Slices } from '../base/slices.js';
 import { faultInJson } from '../faults/faults.js';
 import { activeFault, type FaultRule, ruleInJson } from '../faults/rule.js';
 import { requestRecord } from '../http/log/request-record.js';
-import { foundRequests, searchRequests } from '../http/log/request-search.js';
-import { resend } from '../http/log/resent.js';
+import { foundRequests, requestFilter, searchRequests } from '../http/log/request-search.js';
+import { requestChanges, resend } from '../http/log/resent.js';
 import {
   bodyOf,
   type ControlRoutes,
@@ -25,38 +25,11 @@ const listQuery = z.object({
   after: z.optional(z.string()),
   limit: z.optional(z.string().check(z.regex(/^[1-9]\d*$/, 'a whole number from 1'))),
 });
-const timeText = z.string().check(z.refine((given) => given === '' || !Number.isNaN(Date.parse(given)), 'not a time'));
-/** Which requests of the log. */
-export const requestFilter = z.object({
-  q: z.optional(
-    described('Words, each in the path, the headers, the bodies, or a fact such as 429, failed or a key.', z.string()),
-  ),
-  code: z.optional(z.string()),
-  status: z.optional(
-    z.string().check(z.regex(/^(?:[1-5]\d\d|[1-5]xx|ok|failed|)$/, 'a status such as 429, or 4xx, 5xx, ok, failed')),
-  ),
-  conversation: z.optional(z.string()),
-  key: z.optional(described('The name of the API key, or the user of the session.', z.string())),
-  model: z.optional(z.string()),
-  from: z.optional(timeText),
-  to: z.optional(timeText),
-  fault: z.optional(described('Only those to which a fault was applied.', z.enum(['true', 'false']))),
-});
 const searchQuery = z.object({
   ...requestFilter.shape,
   before: z.optional(described('Only those before this request.', z.string())),
   limit: z.optional(pageSize),
 });
-/** What to change in a request that is sent once more. */
-const resendBody = z.object({
-  method: z.optional(text),
-  path: z.optional(text),
-  headers: z.optional(
-    described('All headers. A value that the log hides stays what it was.', z.record(z.string(), z.string())),
-  ),
-  body: z.optional(z.string()),
-});
-
 /** The log of requests, and the faults for the next ones. */
 export function requestRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
   logRoutes(routes, parts);
@@ -97,17 +70,17 @@ function logRoutes(routes: ControlRoutes, { log, fetch, closed }: EmulatorParts)
     query: searchQuery,
     responses: { 200: foundRequests },
     handle: (c) => {
-      const { limit = '100', fault, ...query } = checkedQuery(c, searchQuery);
-      return slices.run(searchRequests(log, { ...query, limit: Number(limit), fault: fault === 'true' }));
+      const { limit = '100', ...query } = checkedQuery(c, searchQuery);
+      return slices.run(searchRequests(log, { ...query, limit: Number(limit) }));
     },
   });
   routes.add('POST /requests/:id/resend', {
     id: 'resendRequest',
     summary: 'Send a request once more, with changes and with its own key',
-    body: resendBody,
+    body: requestChanges,
     responses: { 202: idResponse },
     handle: async (c) => {
-      const changes = await checkedBody(c, resendBody);
+      const changes = await checkedBody(c, requestChanges);
       return { id: found(resend(log, fetch, idOf(c), changes), 'request') };
     },
   });

@@ -4,10 +4,9 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import { described } from '../../base/fields.js';
 import { Slices } from '../../base/slices.js';
 import type { RequestLog } from '../../http/log/request-log.js';
-import { type RequestQuery, searchRequests } from '../../http/log/request-search.js';
+import { requestFilter, searchRequests } from '../../http/log/request-search.js';
 import { bodyOf, type ControlRoutes, checkedQuery } from '../control-routes.js';
 import type { EmulatorParts } from '../parts.js';
-import { requestFilter } from '../request-routes.js';
 import { caseForm, exportCase, type HiddenPart, openCase, openedCase } from './case.js';
 import { asHar } from './har.js';
 import { Mask } from './mask.js';
@@ -79,13 +78,14 @@ export function caseRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
   });
 }
 
-type Which = Omit<RequestQuery, 'fault'> & { fault?: string | undefined; requests?: string | undefined };
-
 /** The given requests, or those that the filter finds, oldest first. */
-async function idsOf(log: RequestLog, { requests = '', fault, ...filter }: Which, slices: Slices): Promise<string[]> {
+async function idsOf(
+  log: RequestLog,
+  { requests = '', ...filter }: z.infer<typeof exportQuery>,
+  slices: Slices,
+): Promise<string[]> {
   if (requests !== '') return requests === 'none' ? [] : requests.split(',');
-  const wanted = { ...filter, fault: fault === 'true', limit: Number.POSITIVE_INFINITY };
-  const found = await slices.run(searchRequests(log, wanted));
+  const found = await slices.run(searchRequests(log, { ...filter, limit: Number.POSITIVE_INFINITY }));
   return found.requests.map(({ requestId }) => requestId).reverse();
 }
 

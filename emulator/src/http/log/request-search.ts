@@ -9,22 +9,25 @@ import { headersOf, textsOf } from './records.js';
 import type { RequestLog } from './request-log.js';
 import { type RequestSummary, requestSummary } from './request-record.js';
 
+const timeText = z.string().check(z.refine((given) => given === '' || !Number.isNaN(Date.parse(given)), 'not a time'));
+/** Which requests of the log. */
+export const requestFilter = z.object({
+  q: z.optional(
+    described('Words, each in the path, the headers, the bodies, or a fact such as 429, failed or a key.', z.string()),
+  ),
+  code: z.optional(z.string()),
+  status: z.optional(
+    z.string().check(z.regex(/^(?:[1-5]\d\d|[1-5]xx|ok|failed|)$/, 'a status such as 429, or 4xx, 5xx, ok, failed')),
+  ),
+  conversation: z.optional(z.string()),
+  key: z.optional(described('The name of the API key, or the user of the session.', z.string())),
+  model: z.optional(z.string()),
+  from: z.optional(timeText),
+  to: z.optional(timeText),
+  fault: z.optional(described('Only those to which a fault was applied.', z.enum(['true', 'false']))),
+});
 /** What a request must have to be found. */
-export interface RequestQuery {
-  /** Words, each in its path, its headers, its bodies or its facts. Hidden keys are not searched. */
-  q?: string | undefined;
-  code?: string | undefined;
-  /** `429`, `4xx`, `5xx`, `ok` or `failed`. */
-  status?: string | undefined;
-  conversation?: string | undefined;
-  /** The name of its key, or its user. */
-  key?: string | undefined;
-  model?: string | undefined;
-  /** ISO 8601, both inclusive. */
-  from?: string | undefined;
-  to?: string | undefined;
-  /** Only those to which a fault was applied. */
-  fault?: boolean | undefined;
+export interface RequestQuery extends z.infer<typeof requestFilter> {
   /** Only those before this request. */
   before?: string | undefined;
   limit?: number | undefined;
@@ -79,7 +82,7 @@ function fits(request: RequestSummary, query: RequestQuery): boolean {
     (status === undefined || status === '' || hasStatus(request, status)) &&
     (!from || time >= Date.parse(from)) &&
     (!to || time <= Date.parse(to)) &&
-    (!fault || request.fault !== undefined)
+    (fault !== 'true' || request.fault !== undefined)
   );
 }
 
