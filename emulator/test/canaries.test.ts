@@ -350,6 +350,21 @@ test('a mask keeps the message of an error, without what it quotes', async () =>
   expect(code).toBe('upstream_error');
 });
 
+test('a mask keeps the names of what is documented, and hides what the API does not document', async () => {
+  const emulator = world();
+  const { control, gateway, ask } = callsTo(emulator);
+  await gateway('POST', '/v1/integrations/pager/execute', { action: 'page', more: 'Quokka' });
+  await ask('Hello?', { colour: 'Quokka', role: 'Zanzibar' });
+
+  const { requests, state } = (await control('GET', '/case?mask=prompts')).body;
+
+  expect(JSON.parse(requests[0].body)).toEqual({ action: 'page', more: 'xxxxxx' });
+  expect(JSON.parse(requests[0].response.body)).toMatchObject({ integration: 'pager', action: 'page' });
+  expect(JSON.parse(requests[1].body)).toMatchObject({ model: 'atlas-small', colour: 'xxxxxx', role: 'xxxxxxxx' });
+  expect(state.integrations[0].actions[0].name).toBe('page');
+  expect(state.presets.at(-1)).toMatchObject({ id: 'shout', name: 'xxxxx', template: '{{input}}' });
+});
+
 test('a masked case opens, whatever the patterns of its replies', async () => {
   const emulator = testEmulator();
   for (const pattern of [/\p{Lu}\w+\x41{2}/u, /(?<one>a)|(?<two>b)/, /[0-9a-z]/i])

@@ -85,7 +85,7 @@ describe('a rule', () => {
     { rule: { respond: { status: 503, bodyy: 'x' } }, says: 'is not a documented field' },
     { rule: { response: respond }, says: 'did you mean respond?' },
     { rule: { times: 0, respond }, says: 'times is not valid: at least 1' },
-    { rule: { respond: { type: 'stal' } }, says: 'respond.type is not valid: expected one of status, stall, ' },
+    { rule: { respond: { type: 'stal' } }, says: 'respond.type is not valid: expected one of status, reset, stall, ' },
     { rule: { respond: { status: 204, body: 'x' } }, says: 'a response with this status has no body' },
     { rule: { respond: { status: 99 } }, says: 'respond.status is not valid: at least 200' },
     { rule: { respond: { status: 200, headers: { 'a b': 'c' } } }, says: 'not a valid header name' },

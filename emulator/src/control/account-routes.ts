@@ -3,13 +3,8 @@ import { described, id, text } from '../base/fields.js';
 import { PLAN_NAMES, PLANS, planSchema } from '../store/account.js';
 import { API_KEY_KINDS, keyInfo } from '../store/api-keys.js';
 import { workspaceInput, workspaceRecord } from '../store/workspaces.js';
-import { type ControlRoutes, checkedBody, deletion, found, idOf } from './control-routes.js';
+import { type ControlRoutes, deletion, found } from './control-routes.js';
 import type { EmulatorParts } from './parts.js';
-
-const planBody = z.object({ plan: z.union([z.enum(PLAN_NAMES), planSchema]) });
-const keyBody = z.object({ kind: z.enum(API_KEY_KINDS), name: z.optional(text), expiresAt: z.optional(z.string()) });
-const newKey = z.object({ ...keyInfo.shape, key: described('The full key. Not shown again.', z.string()) });
-const sessionBody = z.object({ userId: z.optional(text) });
 
 /** The service's dashboard as endpoints: plan, keys, users and workspaces. */
 export function accountRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
@@ -28,10 +23,10 @@ function keyRoutes(routes: ControlRoutes, { stores: { account, apiKeys, sessions
   routes.add('PUT /account', {
     id: 'setPlan',
     summary: 'Change the plan',
-    body: planBody,
+    body: z.object({ plan: z.union([z.enum(PLAN_NAMES), planSchema]) }),
     responses: { 200: z.object({ plan: planSchema }) },
-    handle: async (c) => {
-      account.setPlan((await checkedBody(c, planBody)).plan);
+    handle: async ({ body }) => {
+      account.setPlan((await body()).plan);
       return { plan: account.plan };
     },
   });
@@ -44,10 +39,10 @@ function keyRoutes(routes: ControlRoutes, { stores: { account, apiKeys, sessions
   routes.add('POST /keys', {
     id: 'createKey',
     summary: 'Create an API key',
-    body: keyBody,
-    responses: { 201: newKey },
-    handle: async (c) => {
-      const { kind, ...options } = await checkedBody(c, keyBody);
+    body: z.object({ kind: z.enum(API_KEY_KINDS), name: z.optional(text), expiresAt: z.optional(z.string()) }),
+    responses: { 201: z.object({ ...keyInfo.shape, key: described('The full key. Not shown again.', z.string()) }) },
+    handle: async ({ body }, c) => {
+      const { kind, ...options } = await body();
       const key = apiKeys.create(kind, options);
       // The only response that ever contains the key.
       c.header('cache-control', 'no-store');
@@ -55,15 +50,15 @@ function keyRoutes(routes: ControlRoutes, { stores: { account, apiKeys, sessions
     },
   });
   routes.add('DELETE /keys/:id', {
-    ...deletion('deleteKey', 'key', (c) => apiKeys.delete(idOf(c))),
+    ...deletion('deleteKey', 'key', ({ id }) => apiKeys.delete(id)),
     summary: 'Delete an API key; it stops working immediately',
   });
   routes.add('POST /sessions', {
     id: 'createSession',
     summary: 'Create a session for a user; without an id, for a new user',
-    body: sessionBody,
+    body: z.object({ userId: z.optional(text) }),
     responses: { 201: z.object({ token: z.string(), userId: id }) },
-    handle: async (c) => sessions.create(await checkedBody(c, sessionBody)),
+    handle: async ({ body }) => sessions.create(await body()),
   });
   routes.add('GET /users', {
     id: 'listUsers',
@@ -85,15 +80,15 @@ function workspaceRoutes(routes: ControlRoutes, { stores: { workspaces } }: Emul
     summary: 'Create a workspace; by default, its member is the first user',
     body: workspaceInput,
     responses: { 201: workspaceRecord },
-    handle: async (c) => workspaces.create(await checkedBody(c, workspaceInput)),
+    handle: async ({ body }) => workspaces.create(await body()),
   });
   routes.add('PUT /workspaces/:id/members/:userId', {
     id: 'addMember',
     summary: 'Add a member to a workspace',
     responses: { 200: workspaceRecord },
-    handle: (c) => {
-      const { id } = found(workspaces.get(idOf(c)), 'workspace');
-      workspaces.addMember(id, idOf(c, 'userId'));
+    handle: ({ id, param }) => {
+      found(workspaces.get(id), 'workspace');
+      workspaces.addMember(id, param('userId'));
       return workspaces.get(id);
     },
   });
@@ -101,9 +96,9 @@ function workspaceRoutes(routes: ControlRoutes, { stores: { workspaces } }: Emul
     id: 'removeMember',
     summary: 'Remove a member from a workspace',
     responses: { 200: workspaceRecord },
-    handle: (c) => {
-      const { id } = found(workspaces.get(idOf(c)), 'workspace');
-      workspaces.removeMember(id, idOf(c, 'userId'));
+    handle: ({ id, param }) => {
+      found(workspaces.get(id), 'workspace');
+      workspaces.removeMember(id, param('userId'));
       return workspaces.get(id);
     },
   });

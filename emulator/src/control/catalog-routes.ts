@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { modelSchema } from '../base/models.js';
 import { executionRecord, integrationInput, integrationRecord } from '../store/integrations.js';
 import { presetInput, presetRecord } from '../store/presets.js';
-import { type ControlRoutes, checkedBody, deletion, idOf, idResponse } from './control-routes.js';
+import { type ControlRoutes, deletion, idResponse } from './control-routes.js';
 import type { EmulatorParts } from './parts.js';
 import { activeReply, replyFrom, replyInJson, replySchema } from './replies.js';
 
@@ -25,11 +25,11 @@ function modelRoutes(routes: ControlRoutes, { stores: { models, presets } }: Emu
     summary: 'Create a model',
     body: modelSchema,
     responses: { 201: modelSchema },
-    handle: async (c) => models.create(await checkedBody(c, modelSchema)),
+    handle: async ({ body }) => models.create(await body()),
   });
   routes.add(
     'DELETE /models/:id',
-    deletion('deleteModel', 'custom model', (c) => models.delete(idOf(c))),
+    deletion('deleteModel', 'custom model', ({ id }) => models.delete(id)),
   );
   routes.add('GET /presets', {
     id: 'listAllPresets',
@@ -42,11 +42,11 @@ function modelRoutes(routes: ControlRoutes, { stores: { models, presets } }: Emu
     summary: 'Create a preset',
     body: presetInput,
     responses: { 201: presetRecord },
-    handle: async (c) => presets.create(await checkedBody(c, presetInput)),
+    handle: async ({ body }) => presets.create(await body()),
   });
   routes.add(
     'DELETE /presets/:id',
-    deletion('deletePreset', 'preset', (c) => presets.delete(idOf(c))),
+    deletion('deletePreset', 'preset', ({ id }) => presets.delete(id)),
   );
 }
 
@@ -62,7 +62,7 @@ function integrationRoutes(routes: ControlRoutes, { stores: { integrations } }: 
     summary: 'Create an integration',
     body: integrationInput,
     responses: { 201: integrationRecord },
-    handle: async (c) => integrations.create(await checkedBody(c, integrationInput)),
+    handle: async ({ body }) => integrations.create(await body()),
   });
   routes.add('GET /integrations/executions', {
     id: 'listExecutions',
@@ -72,7 +72,7 @@ function integrationRoutes(routes: ControlRoutes, { stores: { integrations } }: 
   });
   routes.add(
     'DELETE /integrations/:id',
-    deletion('deleteIntegration', 'custom integration', (c) => integrations.delete(idOf(c))),
+    deletion('deleteIntegration', 'custom integration', ({ id }) => integrations.delete(id)),
   );
 }
 
@@ -88,8 +88,8 @@ function replyRoutes(routes: ControlRoutes, { chat, changes }: EmulatorParts): v
     summary: 'Add a scripted reply; the newest is tried first',
     body: replySchema,
     responses: { 201: idResponse },
-    handle: async (c) => {
-      const { match, reply } = replyFrom(await checkedBody(c, replySchema));
+    handle: async ({ body }) => {
+      const { match, reply } = replyFrom(await body());
       changes.notify('replies');
       return { id: chat.add(match, reply) };
     },
@@ -104,9 +104,9 @@ function replyRoutes(routes: ControlRoutes, { chat, changes }: EmulatorParts): v
   });
   routes.add(
     'DELETE /replies/:id',
-    deletion('removeReply', 'scripted reply', (c) => {
+    deletion('removeReply', 'scripted reply', ({ id }) => {
       changes.notify('replies');
-      return chat.remove(idOf(c));
+      return chat.remove(id);
     }),
   );
 }

@@ -7,7 +7,7 @@ import { readBytes } from '../http/body.js';
 import { ControlAccess } from './access.js';
 import { accountRoutes } from './account-routes.js';
 import { catalogRoutes } from './catalog-routes.js';
-import { ControlRoutes, idOf, PREFIX } from './control-routes.js';
+import { ControlRoutes, PREFIX } from './control-routes.js';
 import { conversationRoutes } from './conversation-routes.js';
 import { type OpenApi, openApi } from './openapi.js';
 import { inspectorPage } from './page/inspector-page.js';
@@ -62,7 +62,7 @@ function indexRoutes(routes: ControlRoutes, parts: EmulatorParts, hasControlToke
     id: 'getIndex',
     summary: 'Get version, time, models and routes; a browser gets the inspector',
     responses: { 200: { 'application/json': indexResponse, 'text/html': z.string() } },
-    handle: (c) => {
+    handle: (_, c) => {
       if (c.req.header('accept')?.includes('text/html')) return inspectorFile('index.html');
       return {
         name: packageJson.name,
@@ -89,7 +89,7 @@ function indexRoutes(routes: ControlRoutes, parts: EmulatorParts, hasControlToke
     id: 'getInspectorFile',
     summary: 'Get a file of the inspector',
     responses: { 200: { 'text/html': z.string(), 'text/css': z.string(), 'text/javascript': z.string() } },
-    handle: (c) => inspectorFile(idOf(c, 'file')),
+    handle: ({ param }) => inspectorFile(param('file')),
   });
 }
 

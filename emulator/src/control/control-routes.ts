@@ -12,8 +12,26 @@ import { readBytes } from '../http/body.js';
  * An endpoint of the control plane. What `handle` returns is sent as JSON, with the status that `responses` has;
  * a `Response` is sent as it is. Without `responses`, it only acts, and says that it did.
  */
-type ControlEndpoint = Omit<Endpoint<(c: Context) => unknown>, 'responses'> &
-  Partial<Pick<Endpoint<never>, 'responses'>>;
+interface ControlEndpoint<Body, Query>
+  extends Omit<Endpoint<(given: Given<Body, Query>, c: Context) => unknown>, 'responses'> {
+  body?: z.ZodMiniType<Body>;
+  query?: z.ZodMiniType<Query>;
+  responses?: DescribedEndpoint['responses'];
+}
+
+/** A request at its route. */
+interface Given<Body, Query> {
+  /** The `:id` of the path. */
+  id: string;
+  /** Another parameter of the path. */
+  param(name: string): string;
+  /** The JSON body. An empty one is `{}`. */
+  json(): Promise<unknown>;
+  /** The same, checked. Throws a 400 that names the first missing, invalid or unknown field. */
+  body(): Promise<Body>;
+  /** The query, checked as the body is. */
+  query(): Query;
+}
 
 /** The routes of the control plane, and their descriptions. */
 export class ControlRoutes {
@@ -30,13 +48,23 @@ export class ControlRoutes {
   }
 
   /** Registers an endpoint under `/_emulator`, such as `POST /clock`. */
-  add(name: string, { handle, responses = DONE, ...form }: ControlEndpoint): void {
+  add<Body, Query>(name: string, { handle, responses = DONE, ...form }: ControlEndpoint<Body, Query>): void {
     const [method = '', below = ''] = name.split(' ');
     const path = PREFIX + below;
     this.endpoints.push({ method, path, ...form, responses });
     const [status] = Object.keys(responses).map(Number);
     this.#app.on(method, path, async (c) => {
-      const result = await handle(c);
+      const param = (name: string): string => c.req.param(name) ?? '';
+      const json = async (): Promise<unknown> =>
+        parseJson(new TextDecoder().decode(await readBytes(c.req.raw, BODY_LIMIT, 'body')) || '{}');
+      const given = {
+        id: param('id'),
+        param,
+        json,
+        body: async () => checked(form.body as z.ZodMiniType<Body>, await json(), true),
+        query: () => checked(form.query as z.ZodMiniType<Query>, c.req.query(), true),
+      };
+      const result = await handle(given, c);
       return result instanceof Response ? result : c.json(responses === DONE ? { ok: true } : result, status as 200);
     });
   }
@@ -59,26 +87,6 @@ export const wholeNumber = z.string().check(z.regex(/^\d{1,12}$/, 'a whole numbe
 /** How many records a page of a list has. */
 export const pageSize = z.string().check(z.regex(/^[1-9]\d{0,2}$|^1000$/, 'a whole number from 1 to 1000'));
 
-/** The value of a path parameter. */
-export function idOf(c: Context, name = 'id'): string {
-  return c.req.param(name) ?? '';
-}
-
-/** Parses the body with a schema. Throws a 400 that names the first missing, invalid or unknown field. */
-export async function checkedBody<T>(c: Context, schema: z.ZodMiniType<T>): Promise<T> {
-  return checked(schema, await bodyOf(c), true);
-}
-
-/** Parses the query with a schema, as `checkedBody` does the body. */
-export function checkedQuery<T>(c: Context, schema: z.ZodMiniType<T>): T {
-  return checked(schema, c.req.query(), true);
-}
-
-/** The JSON body of a control request. An empty body is `{}`. */
-export async function bodyOf(c: Context): Promise<unknown> {
-  return parseJson(new TextDecoder().decode(await readBytes(c.req.raw, BODY_LIMIT, 'body')) || '{}');
-}
-
 /** Returns the record, or throws a 404. */
 export function found<T>(record: T | undefined, what: string): T {
   if (record === undefined) throw new HttpError(404, `there is no such ${what}`);
@@ -89,13 +97,13 @@ export function found<T>(record: T | undefined, what: string): T {
 export function deletion(
   id: string,
   what: string,
-  remove: (c: Context) => boolean | Promise<boolean>,
-): ControlEndpoint {
+  remove: (given: Given<unknown, unknown>) => boolean | Promise<boolean>,
+): ControlEndpoint<unknown, unknown> {
   return {
     id,
     summary: `Delete a ${what}`,
-    handle: async (c) => {
-      if (!(await remove(c))) throw new HttpError(404, `there is no such ${what}`);
+    handle: async (given) => {
+      if (!(await remove(given))) throw new HttpError(404, `there is no such ${what}`);
     },
   };
 }

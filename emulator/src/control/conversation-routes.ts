@@ -13,29 +13,16 @@ import {
 } from '../store/conversation-records.js';
 import type { Conversations } from '../store/conversations.js';
 import { type FileRecord, fileRecord } from '../store/files.js';
-import {
-  bodyOf,
-  type ControlRoutes,
-  checkedBody,
-  checkedQuery,
-  deletion,
-  found,
-  idOf,
-  wholeNumber,
-} from './control-routes.js';
+import { type ControlRoutes, deletion, found, wholeNumber } from './control-routes.js';
 import { inspectConversation, inspectedConversation } from './page/inspected-conversation.js';
 import type { EmulatorParts } from './parts.js';
 
 const messageList = z.array(messageInput);
 const messagesBody = z.object({ messages: messageList });
-const compactBody = z.object({ level: z.optional(z.enum(COMPACTION_LEVELS)) });
 const storedFile = namedObject('StoredFile', {
   ...fileRecord.shape,
   contentType: described('As the upload declared it.', z.string()),
   requestId: z.optional(described('The request that uploaded it, while the log has it.', label)),
-});
-const contentQuery = z.object({
-  bytes: z.optional(described('Only the first bytes.', wholeNumber)),
 });
 
 /** Conversations and uploaded files. */
@@ -59,8 +46,8 @@ function talkRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
     summary: 'Create a conversation',
     body: conversationInput,
     responses: { 201: conversationRecord },
-    handle: async (c) => {
-      const body = await bodyOf(c);
+    handle: async ({ json }) => {
+      const body = await json();
       return createdJson(await slices.run(creating(conversations, body)));
     },
   });
@@ -68,26 +55,26 @@ function talkRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
     id: 'getConversation',
     summary: 'Get a conversation with its messages',
     responses: { 200: conversationRecord },
-    handle: (c) => found(conversations.get(idOf(c)), 'conversation'),
+    handle: ({ id }) => found(conversations.get(id), 'conversation'),
   });
   routes.add('DELETE /conversations/:id', {
-    ...deletion('deleteConversation', 'conversation', (c) => conversations.delete(idOf(c))),
+    ...deletion('deleteConversation', 'conversation', ({ id }) => conversations.delete(id)),
     summary: 'Delete a conversation with its messages and summaries',
   });
   routes.add('GET /conversations/:id/context', {
     id: 'inspectConversation',
     summary: 'Get the context of a conversation, the status of each message, and all versions of the summary',
     responses: { 200: inspectedConversation },
-    handle: async (c) => found(await inspectConversation(parts, idOf(c)), 'conversation'),
+    handle: async ({ id }) => found(await inspectConversation(parts, id), 'conversation'),
   });
   routes.add('POST /conversations/:id/compact', {
     id: 'compactConversation',
     summary: 'Compact a conversation, as the Context API does',
-    body: compactBody,
+    body: z.object({ level: z.optional(z.enum(COMPACTION_LEVELS)) }),
     responses: { 200: compactionResult },
-    handle: async (c) => {
-      const { level } = await checkedBody(c, compactBody);
-      const { id } = found(conversations.state(idOf(c)), 'conversation');
+    handle: async ({ id, body }) => {
+      const { level } = await body();
+      found(conversations.state(id), 'conversation');
       return (await contexts.compact(id, level ?? 'light')).result;
     },
   });
@@ -96,9 +83,9 @@ function talkRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
     summary: 'Append messages to a conversation',
     body: z.union([messageList, messagesBody]),
     responses: { 201: z.array(messageRecord) },
-    handle: async (c) => {
-      const { id } = found(conversations.state(idOf(c)), 'conversation');
-      const body = await bodyOf(c);
+    handle: async ({ id, json }) => {
+      found(conversations.state(id), 'conversation');
+      const body = await json();
       return createdJson(await slices.run(appending(conversations, id, body)));
     },
   });
@@ -116,20 +103,22 @@ function fileRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
     id: 'getFile',
     summary: 'Get the metadata of a file',
     responses: { 200: storedFile },
-    handle: (c) => asStored(parts, found(files.get(idOf(c)), 'file')),
+    handle: ({ id }) => asStored(parts, found(files.get(id), 'file')),
   });
   routes.add(
     'DELETE /files/:id',
-    deletion('deleteFile', 'file', (c) => files.delete(idOf(c))),
+    deletion('deleteFile', 'file', ({ id }) => files.delete(id)),
   );
   routes.add('GET /files/:id/content', {
     id: 'getFileContent',
     summary: 'Get the bytes of a file',
-    query: contentQuery,
+    query: z.object({
+      bytes: z.optional(described('Only the first bytes.', wholeNumber)),
+    }),
     responses: { 200: { 'application/octet-stream': z.string() } },
-    handle: (c) => {
-      const { bytes } = checkedQuery(c, contentQuery);
-      const content = found(files.content(idOf(c)), 'file');
+    handle: ({ id, query }) => {
+      const { bytes } = query();
+      const content = found(files.content(id), 'file');
       // Never with the type that the upload declared: an HTML file would run on the origin of the control plane.
       const headers = { 'content-type': 'application/octet-stream', 'x-content-type-options': 'nosniff' };
       const wanted = content.subarray(0, bytes === undefined ? undefined : Number(bytes));

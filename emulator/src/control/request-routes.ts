@@ -7,28 +7,13 @@ import { activeFault, type FaultRule, ruleInJson } from '../faults/rule.js';
 import { requestRecord } from '../http/log/request-record.js';
 import { foundRequests, requestFilter, searchRequests } from '../http/log/request-search.js';
 import { requestChanges, resend } from '../http/log/resent.js';
-import {
-  bodyOf,
-  type ControlRoutes,
-  checkedBody,
-  checkedQuery,
-  deletion,
-  found,
-  idOf,
-  idResponse,
-  pageSize,
-} from './control-routes.js';
+import { type ControlRoutes, deletion, found, idResponse, pageSize } from './control-routes.js';
 import { requestEvent, requestEvents } from './page/request-events.js';
 import type { EmulatorParts } from './parts.js';
 
 const listQuery = z.object({
   after: z.optional(z.string()),
   limit: z.optional(z.string().check(z.regex(/^[1-9]\d*$/, 'a whole number from 1'))),
-});
-const searchQuery = z.object({
-  ...requestFilter.shape,
-  before: z.optional(described('Only those before this request.', z.string())),
-  limit: z.optional(pageSize),
 });
 /** The log of requests, and the faults for the next ones. */
 export function requestRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
@@ -44,7 +29,7 @@ function logRoutes(routes: ControlRoutes, { log, fetch, closed }: EmulatorParts)
     summary: 'List the newest requests, or the first ones after a given request; oldest first',
     query: listQuery,
     responses: { 200: z.array(requestRecord) },
-    handle: (c) => {
+    handle: (_, c) => {
       const { after, limit } = checked(listQuery, c.req.query());
       return log.recent(Number(limit ?? 100), after);
     },
@@ -53,25 +38,29 @@ function logRoutes(routes: ControlRoutes, { log, fetch, closed }: EmulatorParts)
     id: 'getRequest',
     summary: 'Get a request and its response',
     responses: { 200: requestRecord },
-    handle: (c) => found(log.find(idOf(c)), 'request'),
+    handle: ({ id }) => found(log.find(id), 'request'),
   });
   routes.add('GET /requests/:id/events', {
     id: 'followRequest',
     summary: 'Stream the events of a response while they are sent, as server-sent events',
     responses: { 200: { 'text/event-stream': requestEvent } },
-    handle: (c) => {
-      const events = found(requestEvents(log, idOf(c), [closed, c.req.raw.signal]), 'request');
+    handle: ({ id }, c) => {
+      const events = found(requestEvents(log, id, [closed, c.req.raw.signal]), 'request');
       return new Response(events, { headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store' } });
     },
   });
   routes.add('GET /search/requests', {
     id: 'searchRequests',
     summary: 'Find requests of the log, newest first',
-    query: searchQuery,
+    query: z.object({
+      ...requestFilter.shape,
+      before: z.optional(described('Only those before this request.', z.string())),
+      limit: z.optional(pageSize),
+    }),
     responses: { 200: foundRequests },
-    handle: (c) => {
-      const { limit = '100', ...query } = checkedQuery(c, searchQuery);
-      return slices.run(searchRequests(log, { ...query, limit: Number(limit) }));
+    handle: ({ query }) => {
+      const { limit = '100', ...which } = query();
+      return slices.run(searchRequests(log, { ...which, limit: Number(limit) }));
     },
   });
   routes.add('POST /requests/:id/resend', {
@@ -79,9 +68,9 @@ function logRoutes(routes: ControlRoutes, { log, fetch, closed }: EmulatorParts)
     summary: 'Send a request once more, with changes and with its own key',
     body: requestChanges,
     responses: { 202: idResponse },
-    handle: async (c) => {
-      const changes = await checkedBody(c, requestChanges);
-      return { id: found(resend(log, fetch, idOf(c), changes), 'request') };
+    handle: async ({ id, body }) => {
+      const changes = await body();
+      return { id: found(resend(log, fetch, id, changes), 'request') };
     },
   });
 }
@@ -100,7 +89,7 @@ function faultRoutes(routes: ControlRoutes, { faults }: EmulatorParts): void {
     body: ruleInJson,
     responses: { 201: idResponse },
     // `add` checks the rule.
-    handle: async (c) => ({ id: faults.add((await bodyOf(c)) as FaultRule) }),
+    handle: async ({ json }) => ({ id: faults.add((await json()) as FaultRule) }),
   });
   routes.add('DELETE /faults', {
     id: 'clearFaults',
@@ -109,6 +98,6 @@ function faultRoutes(routes: ControlRoutes, { faults }: EmulatorParts): void {
   });
   routes.add(
     'DELETE /faults/:id',
-    deletion('removeFault', 'fault rule', (c) => faults.remove(idOf(c))),
+    deletion('removeFault', 'fault rule', ({ id }) => faults.remove(id)),
   );
 }

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { described, time } from '../base/fields.js';
 import type { Account, RateLimit } from '../store/account.js';
 import { answersResponse } from '../upstream/sources.js';
-import { bodyOf, type ControlRoutes, checkedBody, deletion, found, idOf } from './control-routes.js';
+import { type ControlRoutes, deletion, found } from './control-routes.js';
 import type { EmulatorParts } from './parts.js';
 import { snapshotInfo } from './state/snapshots.js';
 import { currentState, restoreState } from './state/state.js';
@@ -12,7 +12,6 @@ const stateForm = described(
   'A snapshot. PUT restores what GET returned.',
   z.looseObject({ seed: z.string(), conversations: z.array(z.unknown()) }),
 );
-const limitsResponse = z.array(z.object({ name: z.string(), limit: z.number(), remaining: z.number(), resetAt: time }));
 const timeResponse = z.object({ time });
 const clockBody = z
   .object({
@@ -52,7 +51,7 @@ function stateRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
     id: 'putState',
     summary: 'Restore a snapshot',
     body: stateForm,
-    handle: async (c) => restoreState(parts, checkedState(await bodyOf(c))),
+    handle: async ({ json }) => restoreState(parts, checkedState(await json())),
   });
   routes.add('GET /snapshots', {
     id: 'listSnapshots',
@@ -64,24 +63,24 @@ function stateRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
     id: 'keepSnapshot',
     summary: 'Keep a snapshot of all stored data under a name, until the emulator stops',
     responses: { 200: snapshotInfo },
-    handle: (c) => {
+    handle: ({ param }) => {
       const time = new Date(clock.now()).toISOString();
-      const kept = snapshots.keep(idOf(c, 'name'), currentState(parts), time);
+      const kept = snapshots.keep(param('name'), currentState(parts), time);
       changes.notify('snapshots');
       return kept;
     },
   });
   routes.add('DELETE /snapshots/:name', {
-    ...deletion('deleteSnapshot', 'snapshot', (c) => {
+    ...deletion('deleteSnapshot', 'snapshot', ({ param }) => {
       changes.notify('snapshots');
-      return snapshots.delete(idOf(c, 'name'));
+      return snapshots.delete(param('name'));
     }),
     summary: 'Delete a kept snapshot',
   });
   routes.add('POST /snapshots/:name/restore', {
     id: 'restoreSnapshot',
     summary: 'Restore a kept snapshot, with its clock',
-    handle: (c) => restoreState(parts, found(snapshots.get(idOf(c, 'name')), 'snapshot')),
+    handle: ({ param }) => restoreState(parts, found(snapshots.get(param('name')), 'snapshot')),
   });
 }
 
@@ -98,7 +97,7 @@ function emulatorRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
     id: 'getEnvironment',
     summary: 'Get the variables that point a program to this emulator, with its first key and token',
     responses: { 200: z.record(z.string(), z.string()) },
-    handle: (c) =>
+    handle: (_, c) =>
       c.json({
         CONTEXT_GATEWAY_BASE_URL: new URL(c.req.url).origin,
         CONTEXT_GATEWAY_API_KEY: stores.apiKeys.secret,
@@ -111,13 +110,15 @@ function emulatorRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
     handle: reset,
   });
   routes.add('DELETE /scopes/:name', {
-    ...deletion('endScope', 'scope', (c) => endScope(idOf(c, 'name'))),
+    ...deletion('endScope', 'scope', ({ param }) => endScope(param('name'))),
     summary: 'End a scope that requests created with the header X-Emulator-Scope',
   });
   routes.add('GET /limits', {
     id: 'listLimits',
     summary: 'List the rate limits that have requests in their window',
-    responses: { 200: limitsResponse },
+    responses: {
+      200: z.array(z.object({ name: z.string(), limit: z.number(), remaining: z.number(), resetAt: time })),
+    },
     handle: () =>
       limiter
         .buckets((bucket) => limitOf(bucket, stores.account))
@@ -134,8 +135,8 @@ function emulatorRoutes(routes: ControlRoutes, parts: EmulatorParts): void {
     summary: 'Advance the clock, by some time or to a time',
     body: clockBody,
     responses: { 200: timeResponse },
-    handle: async (c) => {
-      const { to, advance = 0 } = await checkedBody(c, clockBody);
+    handle: async ({ body }) => {
+      const { to, advance = 0 } = await body();
       clock.advance(to === undefined ? advance : Math.max(0, Date.parse(to) - clock.now()));
       changes.notify('clock');
       return { time: new Date(clock.now()).toISOString() };
