@@ -59,14 +59,15 @@ export class AreaRoutes {
     if (fixed !== undefined) return { methods: fixed.methods, params: {} };
     const given = path.split('/');
     for (const { parts, methods } of this.#paths.values()) {
-      const params = matched(parts, given);
+      const params = paramsIn(given, parts);
       if (params !== undefined) return { methods, params };
     }
     return undefined;
   }
 }
 
-function matched(parts: readonly string[], given: readonly string[]): Record<string, string> | undefined {
+/** The parameters that a path has, if it is one of these parts. */
+export function paramsIn(given: readonly string[], parts: readonly string[]): Record<string, string> | undefined {
   if (parts.length !== given.length) return undefined;
   const params: Record<string, string> = {};
   for (const [i, part] of parts.entries()) {

@@ -1,6 +1,7 @@
 import { HttpError } from '../base/errors.js';
 import type { ApiKeyInfo, ApiKeys } from '../store/api-keys.js';
 import type { Sessions } from '../store/sessions.js';
+import { paramsIn } from './area-routes.js';
 
 /** The key of a Gateway request. Throws a 401 without a bearer token, and a 403 for an invalid key (A29). */
 export function authenticateKey(keys: ApiKeys, sessions: Sessions, header: string | null): ApiKeyInfo {
@@ -39,12 +40,11 @@ export function authenticateSession(sessions: Sessions, header: string | null, s
 
 /** Whether a list of endpoints (`GET /v1/presets`, `POST /v1/presets/:id/execute`) contains this one. */
 export function namesEndpoint(endpoints: readonly string[], method: string, path: string): boolean {
+  const actual = path.split('/');
   return endpoints.some((endpoint) => {
     const [endpointMethod, endpointPath = ''] = endpoint.split(' ');
-    if (endpointMethod !== method && !(method === 'HEAD' && endpointMethod === 'GET')) return false;
-    const expected = endpointPath.split('/');
-    const actual = path.split('/');
-    return expected.length === actual.length && expected.every((part, i) => part.startsWith(':') || part === actual[i]);
+    const isMethod = endpointMethod === method || (method === 'HEAD' && endpointMethod === 'GET');
+    return isMethod && paramsIn(actual, endpointPath.split('/')) !== undefined;
   });
 }
 

@@ -16,7 +16,7 @@ export async function readBytes(request: Request, limit: number, param: string):
     if (size > limit) throw tooLarge(limit, param);
     chunks.push(read.value);
   }
-  return concatenate(chunks, size);
+  return new Uint8Array(Buffer.concat(chunks));
 }
 
 /** Parses a multipart body. Throws a 400 if it is not valid. */
@@ -36,18 +36,6 @@ export async function parseMultipart(bytes: Uint8Array, contentType: string | nu
 function tooLarge(limit: number, param: string): HttpError {
   const code = param === 'file' ? 'file_too_large' : 'body_too_large';
   return new HttpError(413, `The ${param} is larger than ${limit} bytes`, { param, code });
-}
-
-function concatenate(chunks: Uint8Array[], size: number): Uint8Array {
-  const [first] = chunks;
-  if (chunks.length === 1 && first !== undefined) return first;
-  const bytes = new Uint8Array(size);
-  let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.byteLength;
-  }
-  return bytes;
 }
 
 const SMALL_BODY = 1024 * 1024;

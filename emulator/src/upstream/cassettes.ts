@@ -5,7 +5,13 @@ import * as z from 'zod/mini';
 import { HttpError } from '../base/errors.js';
 import { mention } from '../base/mention.js';
 import { redacted } from '../base/redact.js';
-import type { CompletionRequest, ModelResponse, ModelResponseEnd, ModelSource } from './model-source.js';
+import {
+  type CompletionRequest,
+  type ModelResponse,
+  type ModelResponseEnd,
+  type ModelSource,
+  wholeResponse,
+} from './model-source.js';
 import { asPiece, countedText, joinPieces, type ReplyPiece, toolCallPieceSchema } from './tool-calls.js';
 
 /** Forwards requests, and records every complete response in a directory: one redacted file per request. */
@@ -39,7 +45,7 @@ export class RecordingSource implements ModelSource {
   }
 
   /** A request that is repeated gets a sequence of answers. A new run records it anew. */
-  #save(request: CompletionRequest, pieces: readonly ReplyPiece[], end: ModelResponseEnd): void {
+  #save(request: CompletionRequest, pieces: ReplyPiece[], end: ModelResponseEnd): void {
     const file = fileOf(this.directory, request);
     const answers = this.#recorded.get(file) ?? [];
     answers.push({ pieces: withoutKeys(pieces), ...end });
@@ -69,12 +75,7 @@ export class ReplaySource implements ModelSource {
     const next = this.#given.get(file) ?? 0;
     this.#given.set(file, next + 1);
     const { pieces, ...end } = answers[Math.min(next, answers.length - 1)] ?? missing(this.directory, request);
-    return {
-      ended: () => end,
-      pieces: (async function* () {
-        yield* pieces;
-      })(),
-    };
+    return wholeResponse(pieces, end);
   }
 
   reset(): void {
@@ -87,10 +88,6 @@ export interface Recording {
   file: string;
   request: Record<string, unknown>;
   answers: readonly Answer[];
-}
-
-interface Answer extends ModelResponseEnd {
-  pieces: readonly ReplyPiece[];
 }
 
 /** The recordings in a directory. Files that are not recordings are left out. */
@@ -164,7 +161,7 @@ function difference(wanted: unknown, recorded: unknown, path: string): string {
 const MOST_NAMED = 3;
 
 /** A key may span two pieces, so a reply that needs redaction is stored as one piece. */
-function withoutKeys(pieces: readonly ReplyPiece[]): readonly ReplyPiece[] {
+function withoutKeys(pieces: ReplyPiece[]): ReplyPiece[] {
   const { content, toolCalls } = joinPieces(pieces);
   const safe = redacted({ content, toolCalls });
   if (JSON.stringify(safe) === JSON.stringify({ content, toolCalls })) return pieces;
@@ -190,15 +187,13 @@ function fileOf(directory: string, request: CompletionRequest): string {
   return join(directory, `${hash('sha256', JSON.stringify(identityOf(request)), 'hex').slice(0, 32)}.json`);
 }
 
+const answerSchema = z.object({
+  pieces: z.array(z.union([z.string(), z.object({ tool_calls: z.array(toolCallPieceSchema) })])),
+  finishReason: z.string(),
+  usage: z.optional(z.object({ prompt_tokens: z.number(), completion_tokens: z.number() })),
+});
+type Answer = z.infer<typeof answerSchema>;
 const cassetteSchema = z.object({
   request: z.record(z.string(), z.unknown()),
-  answers: z
-    .array(
-      z.object({
-        pieces: z.array(z.union([z.string(), z.object({ tool_calls: z.array(toolCallPieceSchema) })])),
-        finishReason: z.string(),
-        usage: z.optional(z.object({ prompt_tokens: z.number(), completion_tokens: z.number() })),
-      }),
-    )
-    .check(z.minLength(1)),
+  answers: z.array(answerSchema).check(z.minLength(1)),
 });

@@ -10,9 +10,9 @@ import { SentBody } from './sent-body.js';
 
 /** The last requests. When it is full, a new request replaces the oldest. */
 export class RequestLog {
-  readonly #entries = new Ring<LogEntry>(CAPACITY);
+  readonly #entries: LogEntry[] = [];
   /** Apart, so that no page of another machine can push the others out. */
-  readonly #foreign = new Ring<LogEntry>(MOST_FOREIGN);
+  readonly #foreign: LogEntry[] = [];
   readonly #listeners = new Set<(entry: LogEntry) => void>();
   readonly #followers = new Map<string, Set<Follower>>();
   readonly #attempts = new Attempts();
@@ -23,10 +23,16 @@ export class RequestLog {
   constructor(private readonly callerOf: (credential: string) => string | undefined) {}
 
   add(entry: LogEntry): void {
+    entry.isForeign &&= this.#callerName(entry) === undefined;
+    this.#keep(entry);
+  }
+
+  #keep(entry: LogEntry): void {
     this.#added += 1;
     entry.order = this.#added;
-    entry.isForeign &&= this.#callerName(entry) === undefined;
-    (entry.isForeign ? this.#foreign : this.#entries).add(entry);
+    const [entries, most] = entry.isForeign ? [this.#foreign, MOST_FOREIGN] : [this.#entries, CAPACITY];
+    entries.push(entry);
+    if (entries.length > most) entries.shift();
     this.changed(entry);
   }
 
@@ -51,10 +57,7 @@ export class RequestLog {
       isForeign: false,
       isImported: true,
     };
-    this.#added += 1;
-    entry.order = this.#added;
-    this.#entries.add(entry);
-    this.changed(entry);
+    this.#keep(entry);
   }
 
   /** Joins a request whose body is known to the failed one that it repeats. */
@@ -155,16 +158,15 @@ export class RequestLog {
   }
 
   clear(): void {
-    this.#entries.clear();
-    this.#foreign.clear();
+    this.#entries.length = 0;
+    this.#foreign.length = 0;
     this.#attempts.clear();
     this.#summaries = undefined;
   }
 
   #inOrder(): readonly LogEntry[] {
-    const own = this.#entries.inOrder();
-    if (this.#foreign.isEmpty) return own;
-    return [...own, ...this.#foreign.inOrder()].sort((a, b) => (a.order ?? 0) - (b.order ?? 0));
+    if (this.#foreign.length === 0) return this.#entries;
+    return [...this.#entries, ...this.#foreign].sort((a, b) => (a.order ?? 0) - (b.order ?? 0));
   }
 
   #record(entry: LogEntry): RequestRecord {
@@ -236,34 +238,6 @@ function sentBody({ response, receivedAt }: RequestRecord): SentBody {
   sent.isCut = response?.isBodyCut ?? false;
   sent.close();
   return sent;
-}
-
-/** The last values that were added. */
-class Ring<T> {
-  readonly #values: T[] = [];
-  #next = 0;
-
-  constructor(private readonly capacity: number) {}
-
-  get isEmpty(): boolean {
-    return this.#values.length === 0;
-  }
-
-  add(value: T): void {
-    this.#values[this.#next] = value;
-    this.#next = (this.#next + 1) % this.capacity;
-  }
-
-  /** Oldest first. */
-  inOrder(): readonly T[] {
-    if (this.#values.length < this.capacity) return this.#values;
-    return [...this.#values.slice(this.#next), ...this.#values.slice(0, this.#next)];
-  }
-
-  clear(): void {
-    this.#values.length = 0;
-    this.#next = 0;
-  }
 }
 
 const CAPACITY = 1000;
