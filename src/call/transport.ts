@@ -95,6 +95,11 @@ export class Transport {
     return this.#call(endpoint, options, requestOptionsSchema, open, true);
   }
 
+  /** Where requests go. @throws {ConfigurationError} without a `baseURL` */
+  get base(): Base {
+    return this.#client.base();
+  }
+
   /** The client's own deadline of a call, and its clock, for a method of two requests. */
   get timing(): { readonly deadline: number | undefined; readonly runtime: Runtime } {
     return { deadline: this.#client.options.deadline, runtime: this.#client.shared.runtime };

@@ -16,7 +16,7 @@ export type StopReason =
  * Events contain no keys, no message text, and no ids of conversations, messages or other resources.
  */
 export interface EventFacts {
-  /** The number of the call in this process, of all clients. Events of one call have the same number. */
+  /** The number of the call, counted for all clients of this copy of the package. Events of one call have the same number. */
   readonly call: number;
   readonly area: Area;
   readonly method: string;

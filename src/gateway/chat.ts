@@ -5,8 +5,9 @@ import { Resource } from '../call/resource.js';
 import type { Transport } from '../call/transport.js';
 import { badArgument, ResponseValidationError } from '../errors/validation.js';
 import { DEFAULTS } from '../request/client-options.js';
+import type { Endpoint } from '../request/request.js';
 import type { RequestOptions } from '../request/request-options.js';
-import type { ResponseSpec } from '../response/service-response.js';
+import type { ResponseSpec, ServiceResponse } from '../response/service-response.js';
 import type { ChatCompletionStream } from '../stream/completion-stream.js';
 import { openStream, readCompletion } from '../stream/open.js';
 import type { StandardSchema } from '../validation/validate.js';
@@ -82,13 +83,19 @@ export class ChatCompletions extends Resource {
   ): APIPromise<ChatCompletion>;
   create(params: ChatCompletionParams, options?: RequestOptions): APIPromise<ChatCompletion | ChatCompletionStream>;
   create(params: ChatCompletionParams, options?: RequestOptions): APIPromise<unknown> {
-    if (given(params, 'stream') !== true) return this.transport.request(endpointOf(params), this.#whole, options);
-    const endpoint = { ...endpointOf(params), accept: 'text/event-stream', timeout: undefined };
-    return this.transport.stream(
-      endpoint,
-      (opened) => openStream(opened, this.#decodeChunk, Number(given(params, 'n') ?? 1)),
-      options,
-    );
+    if (given(params, 'stream') !== true) return this.whole(endpointOf(params), options);
+    return this.streamed(endpointOf(params), Number(given(params, 'n') ?? 1), options);
+  }
+
+  /** @internal */
+  whole(endpoint: Endpoint, options: RequestOptions | undefined): APIPromise<ChatCompletion> {
+    return this.transport.request({ timeout: DEFAULTS.workTimeout, ...endpoint }, this.#whole, options);
+  }
+
+  /** @internal */
+  streamed(endpoint: Endpoint, wanted: number, options?: RequestOptions): APIPromise<ChatCompletionStream> {
+    const open = (response: ServiceResponse) => openStream(response, this.#decodeChunk, wanted);
+    return this.transport.stream({ ...endpoint, accept: 'text/event-stream', timeout: undefined }, open, options);
   }
 
   /**

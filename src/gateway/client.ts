@@ -14,6 +14,7 @@ import { type CredentialKind, credentialReader } from '../request/credential.js'
 import { functionOption } from '../validation/options.js';
 import type { DecodeChunk } from '../wire/decode-chunk.js';
 import { Chat } from './chat.js';
+import { gatewayFetch } from './fetch.js';
 import { Files } from './files.js';
 import { Integrations } from './integrations.js';
 import { Presets } from './presets.js';
@@ -62,6 +63,26 @@ export class GatewayClient extends ServiceClient<GatewayClientOptions> {
   readonly integrations: Integrations;
   /** Token usage. */
   readonly usage: Usage;
+  /**
+   * A `fetch` for the clients of other packages: their requests get this client's credential, retries, rate limit and
+   * deadline, and a stream that is cut off ends with an error. What fails comes out as a response with `x-should-retry: false`,
+   * so switch their retries off.
+   *
+   * @throws {ConfigurationError} when a request is not for `/v1` of `baseURL`
+   * @throws {ClientClosedError} after `close()`
+   * @throws the reason of its signal when a request is aborted
+   *
+   * @example
+   * ```ts
+   * const response = await gateway.fetch('http://127.0.0.1:4010/v1/chat/completions', {
+   *   method: 'POST',
+   *   headers: { 'content-type': 'application/json' },
+   *   body: '{"model":"atlas-small","messages":[{"role":"user","content":"The pier opens at ten. When does it open?"}]}',
+   * });
+   * console.log(response.status);
+   * ```
+   */
+  readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
   readonly #key: { type: KeyType };
 
   /** @internal With a tag, Vue does not wrap it in a proxy, behind which private fields cannot be read. */
@@ -91,6 +112,7 @@ export class GatewayClient extends ServiceClient<GatewayClientOptions> {
     this.files = new Files(transport);
     this.integrations = new Integrations(transport);
     this.usage = new Usage(transport);
+    this.fetch = gatewayFetch(transport, this.chat.completions);
   }
 
   /** The kind of the API key, by its prefix. If `apiKey` is a function, the kind of the key it returned last. */

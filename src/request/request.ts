@@ -25,6 +25,8 @@ export interface Endpoint {
   readonly query?: object | undefined;
   /** Sent as JSON. */
   readonly body?: unknown;
+  /** The path with its query, and the JSON of the body, as the caller has written them. They are sent unchanged. */
+  readonly written?: { readonly target: string; readonly text: string | undefined };
   /** The schema of the body, or of the query if there is no body. */
   readonly accepts?: Schema<object>;
   /** The body may have a field of any name, also one that looks like a mistake. */
@@ -62,20 +64,21 @@ const PLAIN_PATH = /^(?:\/[\w-]+)+$/;
 
 /** Checks the arguments and serialises them once, so that later changes by the caller do not affect a retry. */
 export function prepare(endpoint: Endpoint, base: Base, headers: Record<string, string>): PreparedRequest {
-  const { method, accepts, body, query, ids, takesAnyField } = endpoint;
+  const { method, accepts, body, query, ids, takesAnyField, written } = endpoint;
   // Check ids first: a caller who passes one object gets "presetId: expected string".
-  const path = base.prefix + encodePath(endpoint.path, ids);
+  const path = written?.target ?? base.prefix + encodePath(endpoint.path, ids);
   const given = body ?? query;
   const checked = accepts === undefined ? {} : checkArguments(accepts, given ?? {}, takesAnyField);
   const sent = endpoint.shape === undefined ? given : endpoint.shape(checked);
   const upload = endpoint.upload?.(checked);
-  assertOrigin(base, path);
-  const json = body === undefined || upload !== undefined ? undefined : encodeJson(sent);
+  if (written === undefined) assertOrigin(base, path);
+  const json = written?.text ?? (body === undefined || upload !== undefined ? undefined : encodeJson(sent));
   const contentType = upload === undefined ? json && 'application/json' : upload.contentType;
   if (contentType !== undefined) headers['content-type'] = contentType;
   const search = encodeQuery(body === undefined ? (sent as object | undefined) : query); // a body is not in the URL
   const address = base.origin + base.prefix + endpoint.path;
-  const asked = askedOf(accepts !== undefined && fieldsOf(accepts).includes('model') ? checked : {});
+  const isOfModel = accepts !== undefined && fieldsOf(accepts).includes('model');
+  const asked = askedOf(isOfModel ? checked : written === undefined ? {} : Object(body));
   return { method, origin: base.origin, target: path + search, address, headers, body: json, upload, asked };
 }
 

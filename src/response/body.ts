@@ -24,7 +24,7 @@ const DRAIN_TIME = 100;
 /** Reads the JSON value of a success, which may report an error. `otherwise` may read a text that is not JSON. */
 export async function readJson(response: ServiceResponse, otherwise?: (text: string) => unknown): Promise<unknown> {
   const { head } = response;
-  const text = await readText(head, MAX_JSON_BYTES);
+  const text = await readText(head);
   const body = tryJson(text) ?? (await otherwise?.(text));
   if (body === undefined) throw notJson(text, head.headers);
   checkDepth(body, text);
@@ -33,7 +33,7 @@ export async function readJson(response: ServiceResponse, otherwise?: (text: str
 }
 
 /** The whole body as text. A byte order mark is dropped; bytes that are not UTF-8 become U+FFFD. */
-async function readText({ headers, body }: ResponseHead, limit: number): Promise<string> {
+export async function readText({ headers, body }: ResponseHead, limit = MAX_JSON_BYTES): Promise<string> {
   const chunks: Uint8Array[] = [];
   // A body announced as too large is not read. A compressed body may still decompress to more, so bytes are
   // counted below.

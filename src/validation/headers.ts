@@ -68,6 +68,11 @@ export function checkHeaderName(name: unknown, option: string, also: readonly st
   return lower;
 }
 
+/** Whether a header carries the credential, or frames the message. */
+export function isSetByClient(name: string): boolean {
+  return RESERVED.has(name);
+}
+
 function isForbidden(name: string): boolean {
   return FORBIDDEN.test(name) && isBrowser();
 }

@@ -1,5 +1,6 @@
 import type { Form, ProgressListener, Upload } from '../engine.js';
-import { badFile, copyOfBytes, escapeName, estimatedParts, fileName, isPath, isStream, refusePath } from './file.js';
+import { badFile, copyOfBytes, escapeName, fileName, isPath, isStream, refusePath } from './file.js';
+import { wholeUpload } from './whole.js';
 
 /** A form written by the platform. It takes only files that can be sent as a whole, as in browsers. */
 export function formData({ fields, file, filename, type }: Form, listener: ProgressListener): Upload {
@@ -9,27 +10,7 @@ export function formData({ fields, file, filename, type }: Form, listener: Progr
   for (const [name, value] of Object.entries(fields)) form.append(name, value);
   // Browsers escape it themselves. workerd does not, and a quote or a line break would end the header.
   form.append('file', blob, escapeName(fileName(filename ?? (given as Partial<File>).name)));
-  const { size } = blob;
-  return {
-    contentType: undefined,
-    repeatable: true,
-    body: (onProgress) => ({
-      size,
-      bytesSent: 0,
-      asBlob: () => {
-        listener(0, size);
-        onProgress(estimatedParts(size));
-        return form;
-      },
-      onBlobSent() {
-        Object.assign(this, { bytesSent: size });
-        onProgress();
-        listener(size, size);
-      },
-      cancel: () => {},
-    }),
-    cancel: () => {},
-  };
+  return wholeUpload(form, undefined, blob.size, listener);
 }
 
 function blobOf(file: unknown): Blob {
