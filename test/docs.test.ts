@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { ContextClient, GatewayClient } from 'context-gateway';
 import { addSampleConversation, createEmulator } from 'context-gateway-emulator';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -146,9 +145,9 @@ describe('the documentation', () => {
     expect(guides.filter(({ words }) => words > 600)).toEqual([]);
   });
 
-  test('has a README of at most 1,050 words beside its calls, in lines of at most 160 characters', () => {
+  test('has a README of at most 1,050 words, in lines of at most 160 characters', () => {
     const readme = readFileSync('README.md', 'utf8');
-    const words = readme.replace(/^\| `.*\n/gm, '').split(/\s+/); // an endpoint adds a row
+    const words = readme.split(/\s+/);
 
     expect(words.length, 'say it in a guide, and link it').toBeLessThanOrEqual(1_050);
     expect(readme.split('\n').filter((line) => line.length > 160)).toEqual([]);
@@ -223,33 +222,6 @@ test('the recipe in CONTRIBUTING adds an endpoint to the client and to the emula
 
   expect(printed).toEqual({ stderr: '', stdout: expect.stringContaining('"id":"atlas-small","context_window":') });
 });
-
-test('the table in the README lists every call of the clients, and no others', () => {
-  const [baseURL, apiKey, sessionToken] = ['https://service.test', 'svc_sk_test_0123', 'session-0123'];
-  const inherited = ['withOptions', 'ownParts', 'forUser', 'close']; // methods that send no request
-  const calls = [
-    ...callsOf('gateway', new GatewayClient({ baseURL, apiKey })),
-    ...callsOf('context', new ContextClient({ baseURL, sessionToken })),
-  ].filter((call) => !inherited.includes(call.split('.')[1] ?? ''));
-  const rows = [...readFileSync('README.md', 'utf8').matchAll(/^\| (`(?:gateway|context|client)\..*?) \|/gm)];
-  const named = rows.flatMap(([, cell = '']) => {
-    const [first = '', ...others] = [...cell.matchAll(/`([\w.]+)\(/g)].map(([, name = '']) => name);
-    return [first, ...others.map((name) => name.replace(/^\./, `${first.slice(0, first.lastIndexOf('.'))}.`))];
-  });
-
-  const client = ['gateway.request', 'context.request'];
-  expect(named.flatMap((name) => (name === 'client.request' ? client : name)).sort()).toEqual(calls.sort());
-});
-
-/** The methods of a client and of its resources: `gateway.presets.list`. */
-function callsOf(name: string, owner: object): string[] {
-  const calls: string[] = [];
-  for (let type = Object.getPrototypeOf(owner); type !== Object.prototype; type = Object.getPrototypeOf(type))
-    for (const [key, { value }] of Object.entries(Object.getOwnPropertyDescriptors(type)))
-      if (typeof value === 'function' && key !== 'constructor') calls.push(`${name}.${key}`);
-  const resources = Object.entries(owner).filter(([, value]) => value instanceof Object);
-  return [...calls, ...resources.flatMap(([key, value]) => callsOf(`${name}.${key}`, value))];
-}
 
 function leadsSomewhere(page: string, target: string): boolean {
   const [file, heading] = target.split('#', 2);

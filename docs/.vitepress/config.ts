@@ -16,14 +16,14 @@ const sidebar: DefaultTheme.SidebarItem[] = [
       { text: 'Install', link: '/#install' },
       { text: 'The first stream', link: '/#a-completion-and-a-stream' },
       { text: 'Errors', link: '/#errors-and-limits' },
-      { text: 'All calls', link: '/#calls' },
+      { text: 'Calls', link: '/#calls' },
       { text: 'All guides', link: '/guides/' },
     ],
   },
   ...[...groupsOf('docs/guides/README.md')].map(([group, pages]) => section(group, pages, false)),
   section(
     'Reference',
-    ['gateway', 'context', 'streams', 'functions', 'conversations', 'entries', 'options', 'errors'].map(inReference),
+    ['gateway', 'context', 'functions', 'conversations', 'entries', 'options', 'errors'].map(inReference),
   ),
   section(
     'Rules and names',
