@@ -9,7 +9,7 @@ import { dirname, join, resolve } from 'node:path';
 /** What examples use and do not declare: their imports, and the objects of the reader. */
 const PREAMBLE = `
   import { ContextClient, GatewayClient, readChatCompletionStream } from 'context-gateway';
-  import { type Conversation, createConversation } from 'context-gateway/conversation';
+  import { type Conversation, createConversation, readTurn, sources, toResponse } from 'context-gateway/conversation';
   import { contextMiddleware, createAiSdkProvider } from 'context-gateway/ai-sdk';
   import { observeCalls } from 'context-gateway/otel';
   import { redisLimiter } from 'context-gateway/redis';

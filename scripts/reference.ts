@@ -30,24 +30,30 @@ interface Page {
 
 const EACH =
   'Each takes [options](options.md) as its last argument, and returns an [APIPromise](types-client.md#apipromise). What each may throw is listed with it; [errors](errors.md) has those of all calls, such as a wrong key or a broken connection.';
+/** The conversation that examples use. */
+const CONVERSATION = `\`\`\`ts
+import { ContextClient, GatewayClient } from 'context-gateway';
+import { createConversation } from 'context-gateway/conversation';
+
+const gateway = new GatewayClient();
+const context = new ContextClient();
+const conversation = createConversation({ gateway, context, conversationId: 'conv_sample', model: 'atlas-small' });
+\`\`\``;
 const PAGES: readonly Page[] = [
   {
     file: 'gateway',
     title: 'GatewayClient',
-    text: `Every call of \`/v1\`, with an API key. ${EACH}`,
-    classes: [['gateway', 'GatewayClient']],
+    text: `Every call of \`/v1\`, with an API key. ${EACH} The last two are methods of the stream that \`create\` returns with \`stream: true\`.`,
+    classes: [
+      ['gateway', 'GatewayClient'],
+      ['stream', 'ChatCompletionStream'],
+    ],
   },
   {
     file: 'context',
     title: 'ContextClient',
     text: `Every call of \`/api\`, with a user's session token. ${EACH} \`request\`, \`withOptions\` and \`close\` are as in [GatewayClient](gateway.md).`,
     classes: [['context', 'ContextClient']],
-  },
-  {
-    file: 'streams',
-    title: 'Streams',
-    text: 'What `gateway.chat.completions.create({ stream: true, … })` returns.',
-    classes: [['stream', 'ChatCompletionStream']],
   },
   {
     file: 'functions',
@@ -59,7 +65,7 @@ const PAGES: readonly Page[] = [
   {
     file: 'conversations',
     title: 'Conversations',
-    text: 'What `context-gateway/conversation` exports. [The rules](conversation-rules.md) say how prompts are built, and what is stored when. In the examples, `conversation` is `createConversation({ gateway, context, conversationId, model })`.',
+    text: `What \`context-gateway/conversation\` exports. [The rules](conversation-rules.md) say how prompts are built, and what is stored when. The examples use this conversation:\n\n${CONVERSATION}`,
     classes: [['conversation', 'Conversation']],
     functionsOf: ['conversation', 'conversation/testing'],
   },
@@ -117,11 +123,6 @@ const OPTIONS = [
   'ContextClientOptions',
   'ConversationOptions',
   'TurnOptions',
-];
-/** The conversation that examples use. */
-const CONVERSATION = [
-  "const options = { conversationId: 'conv_sample', model: 'atlas-small' };",
-  'const conversation = createConversation({ context, gateway, ...options });',
 ];
 const FOLDER = 'docs/reference';
 const NOTE = '<!-- Written by npm run reference, from the doc comments. -->';
@@ -445,30 +446,25 @@ function sizeOf(comment: Comment | undefined): number {
   return plain(comment?.summary ?? []).length + (comment?.blockTags.length ?? 0);
 }
 
-/** An example as a program: with the imports and objects that it uses. */
-function exampleText(example: string, { call, file }: Entry): string {
-  // It needs another package or server, or the conversation of the page: the tests check its types, and do not run it.
-  if (file === 'entries' || call.startsWith('conversation.')) return `\`\`\`typescript\n${example}\n\`\`\``;
+/** An example as a program: with the imports and clients that it uses. */
+function exampleText(example: string, { file }: Entry): string {
   const isImport = (line: string): boolean => line.startsWith('import ');
   const lines = example.split('\n');
   const body = lines.filter((line) => !isImport(line)).join('\n');
   const uses = (name: string): boolean =>
     new RegExp(`(?<![\\w.'])${name}\\b[.,:]`).test(`${body}\n`.replaceAll(' }', ',')) &&
     !body.includes(`const ${name} `);
-  const isConversation = uses('conversation');
+  // It needs another package or server, or the conversation of the page: the tests check its types, and do not run it.
+  if (file === 'entries' || uses('conversation')) return `\`\`\`typescript\n${example}\n\`\`\``;
   const clients = [
     ['context', 'ContextClient'],
     ['gateway', 'GatewayClient'],
-  ].filter(([name = '']) => isConversation || uses(name));
+  ].filter(([name = '']) => uses(name));
   const imports = [
     ...clients.map(([, type]) => `import { ${type} } from 'context-gateway';`),
-    ...(isConversation ? ["import { createConversation } from 'context-gateway/conversation';"] : []),
     ...lines.filter(isImport),
   ];
-  const objects = [
-    ...clients.map(([name, type]) => `const ${name} = new ${type}();`),
-    ...(isConversation ? CONVERSATION : []),
-  ];
+  const objects = clients.map(([name, type]) => `const ${name} = new ${type}();`);
   return `\`\`\`ts\n${[...joined(imports), '', ...objects, body.trim()].join('\n').trim()}\n\`\`\``;
 }
 

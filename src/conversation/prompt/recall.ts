@@ -36,7 +36,6 @@ const MONTHS =
  *
  * @example
  * ```ts
- * import { sources } from 'context-gateway/conversation';
  * const { report } = await conversation.send('When does the harbour open?');
  * for (const { role, text } of sources(report, 3)) console.log(`${role}: ${text}`);
  * ```

@@ -22,7 +22,6 @@ const MAX_EVENT = 8 * 1024 * 1024;
  * @throws {ResponseValidationError} when the response contains something else, or an event of more than 8 MB
  * @example
  * ```ts
- * import { readTurn, toResponse } from 'context-gateway/conversation';
  * const response = await toResponse(conversation.stream('The harbour opens at six. When does the harbour open?'));
  * for await (const event of readTurn(response)) if (event.type === 'text') process.stdout.write(event.text);
  * ```

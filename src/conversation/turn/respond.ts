@@ -44,7 +44,6 @@ export interface ResponseOptions {
  *
  * @example
  * ```ts
- * import { toResponse } from 'context-gateway/conversation';
  * const response = await toResponse(conversation.stream('The harbour opens at six. When does the harbour open?'));
  * console.log(response.status, (await response.text()).split('\n')[0]);
  * ```
