@@ -218,11 +218,12 @@ function methodsOf(name: string, type: string): { call: string; reflection: Decl
   ];
 }
 
-/** A type and those of its properties that have methods, each with the page of the methods. */
+/** A type, the one that it extends, and those of its properties that have methods, each with the page of the methods. */
 function resourcesOf(type: string, page: Page): [type: string, page: Page][] {
-  const { children = [] } = named.get(type) ?? {};
+  const { children = [], extendedTypes = [] } = named.get(type) ?? {};
   const properties = children.filter(({ kind }) => kind === ReflectionKind.Property);
-  const resources = properties.flatMap((property) => resourcesOf(typeName(property.type), page));
+  const types = [...extendedTypes, ...properties.map((property) => property.type)];
+  const resources = types.flatMap((each) => resourcesOf(typeName(each), page));
   const hasMethods = resources.length > 0 || children.some(({ kind }) => kind === ReflectionKind.Method);
   return hasMethods ? [[type, page], ...resources] : [];
 }
