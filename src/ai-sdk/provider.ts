@@ -32,7 +32,7 @@ export interface AiSdkProvider<Version extends Specification = 'v3'> {
  * Tools, JSON formats, images and sampling parameters are sent, although the API does not document them: the service may
  * ignore or reject them.
  *
- * The AI SDK retries failed requests itself, so the client's `maxRetries` has no effect here. Its other options apply.
+ * The client retries: its `maxRetries` applies, and that of the AI SDK has no effect.
  *
  * @throws {ConfigurationError} when `gateway` is not a client, or the specification is unknown
  *

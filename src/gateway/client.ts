@@ -74,12 +74,9 @@ export class GatewayClient extends ServiceClient<GatewayClientOptions> {
    *
    * @example
    * ```ts
-   * const response = await gateway.fetch('http://127.0.0.1:4010/v1/chat/completions', {
-   *   method: 'POST',
-   *   headers: { 'content-type': 'application/json' },
-   *   body: '{"model":"atlas-small","messages":[{"role":"user","content":"The pier opens at ten. When does it open?"}]}',
-   * });
-   * console.log(response.status);
+   * import OpenAI from 'openai';
+   * const baseURL = `${process.env.CONTEXT_GATEWAY_BASE_URL}/v1`;
+   * const openai = new OpenAI({ baseURL, apiKey: 'unused', maxRetries: 0, fetch: gateway.fetch });
    * ```
    */
   readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>;

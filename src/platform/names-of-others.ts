@@ -11,7 +11,7 @@ const RETRIES = 'pass the client or the call maxRetries';
 const TIMEOUT = 'pass the client or the call timeout';
 
 /**
- * Names of the openai package and other clients, and what to do here. docs/guides/from-openai.md prints them, which a test
+ * Names of the openai package and other clients, and what to do here. docs/reference/openai-names.md prints them, which a test
  * compares.
  */
 export const NAMES_OF_OTHERS: Readonly<Record<string, string>> = {

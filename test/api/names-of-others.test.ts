@@ -26,10 +26,10 @@ test.each(Object.entries(NAMES_OF_OTHERS))('the option %s of another client is r
   }
 });
 
-test('docs/guides/from-openai.md prints these names', () => {
+test('docs/reference/openai-names.md prints these names', () => {
   const rows = new Map<string, string[]>();
   for (const [name, advice] of Object.entries(NAMES_OF_OTHERS)) rows.set(advice, [...(rows.get(advice) ?? []), name]);
-  const guide = readFileSync('docs/guides/from-openai.md', 'utf8').replaceAll('`', '');
+  const guide = readFileSync('docs/reference/openai-names.md', 'utf8').replaceAll('`', '');
 
   for (const [advice, names] of rows) expect(guide).toContain(`\n| ${names.join(', ')} | ${advice} |\n`);
 });

@@ -1,3 +1,5 @@
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { generateText, streamText } from 'ai';
 import OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
 import { ClientClosedError, ConfigurationError } from '../../src/index.js';
@@ -266,5 +268,39 @@ describe('another path', () => {
     const response = await gateway.fetch(world.server.url + MODELS, { method: 'DELETE' });
 
     expect([response.status, await response.text()]).toEqual([204, '']);
+  });
+});
+
+describe('a provider of the AI SDK', () => {
+  const model = () => {
+    const { fetch } = world.gateway();
+    return createOpenAICompatible({ name: 'gateway', baseURL: `${world.server.url}/v1`, fetch })('m');
+  };
+
+  test('gets a text, whose request is repeated by the gateway', async () => {
+    world.server.answers(refused(503), json(completion()));
+
+    const { text } = await generateText({ model: model(), prompt: 'Which river?', maxRetries: 0 });
+
+    expect(text).toBe(completion().choices[0]?.message.content);
+    expect(world.server.turns).toHaveLength(2);
+  });
+
+  test('gets the error of a stream that is cut off', async () => {
+    world.server.answers(rawThenEnd(STREAMED, event('The ')));
+    const errors: unknown[] = [];
+
+    const { textStream } = streamText({
+      model: model(),
+      prompt: 'Which river?',
+      maxRetries: 0,
+      onError: ({ error }) => void errors.push(error),
+    });
+    let text = '';
+    for await (const piece of textStream) text += piece;
+
+    expect(text).toBe('The ');
+    expect(JSON.stringify(errors)).toContain('The stream ended before');
+    expect(world.server.turns).toHaveLength(1);
   });
 });
