@@ -64,7 +64,8 @@ export class ServiceClient<Options extends ClientOptions> extends Resource {
   }
 
   /**
-   * Returns a client with other options. It shares connections, limits and `close()` with this one.
+   * Returns a client with other options. It shares connections, limits and `close()` with this one. Of a subclass, it has the
+   * methods and public fields; the subclass's constructor is not called.
    *
    * @example
    * ```ts
@@ -73,8 +74,16 @@ export class ServiceClient<Options extends ClientOptions> extends Resource {
    * ```
    */
   withOptions(options: DerivedOptions<Options>): this {
-    const Client = this.constructor as new (options: Options, shared: ClientState) => this; // as both clients are constructed
-    return new Client(deriveOptions(this.#options, options), this.#shared);
+    // A subclass may have a constructor of its own, which would take these for something else.
+    let own: object = this;
+    while (Object.getPrototypeOf(own) !== ServiceClient.prototype) own = Object.getPrototypeOf(own);
+    const given = [deriveOptions(this.#options, options), this.#shared];
+    const client: this = Reflect.construct(
+      own.constructor as new () => this,
+      given,
+      this.constructor as new () => this,
+    );
+    return Object.assign(client, { ...this, ...client });
   }
 
   /** @internal A method, because `inspect` with `getters: true` prints what getters return, such as a key. */

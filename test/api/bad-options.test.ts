@@ -374,6 +374,41 @@ describe('options of a client', () => {
     }
   });
 
+  test.each(['set', 'not set'])(
+    'withOptions calls no constructor of a subclass, with the environment %s',
+    async (is) => {
+      if (is === 'set') {
+        vi.stubEnv('CONTEXT_GATEWAY_BASE_URL', 'https://other.test');
+        vi.stubEnv('CONTEXT_GATEWAY_API_KEY', 'svc_sk_other');
+      }
+      const sent: [url: string, key: string | undefined][] = [];
+      const fetch = async (url: string, { headers }: { headers: Record<string, string> }) => {
+        sent.push([url, headers.authorization]);
+        return new Response('[]');
+      };
+      class Tenant extends GatewayClient {
+        readonly region: string;
+        constructor(
+          readonly tenant: string,
+          region: string,
+        ) {
+          super({ baseURL: BASE, apiKey: KEY, fetch, defaultHeaders: { 'x-tenant': tenant } });
+          this.region = region;
+        }
+        async count(): Promise<number> {
+          return (await this.presets.list()).length;
+        }
+      }
+
+      const derived = new Tenant('a', 'north').withOptions({ timeout: 1_000 }).withOptions({ maxRetries: 0 });
+
+      expect(derived).toBeInstanceOf(Tenant);
+      expect(await derived.count()).toBe(0);
+      expect([derived.tenant, derived.region]).toEqual(['a', 'north']);
+      expect(sent).toEqual([[`${BASE}/v1/presets`, `Bearer ${KEY}`]]);
+    },
+  );
+
   test('withOptions keeps the other options, shares the rate limits, and validates the new options', async () => {
     const fetch = vi.fn(async () => Response.json({}, { headers: { 'x-ratelimit-limit': '5' } }));
     const client = gatewayAt({ fetch });
