@@ -4,7 +4,7 @@ export { type SearchTool, type SearchToolOptions, searchTool } from './search-to
 export type { AiSdkModel, Specification } from './specification.js';
 export {
   type TurnMetadata,
-  toUIMessageStream,
+  turnToUIMessageStream,
   type UIMessageChunk,
   type UIMessageStreamOptions,
 } from './ui-message-stream.js';

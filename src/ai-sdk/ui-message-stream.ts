@@ -22,7 +22,7 @@ export type UIMessageChunk =
 /** The metadata of a message: the turn without its text. */
 export type TurnMetadata = Omit<PageTurn, 'text'>;
 
-/** Options of `toUIMessageStream`. */
+/** Options of `turnToUIMessageStream`. */
 export interface UIMessageStreamOptions {
   /** Returns the text of an error for the page. @default toErrorData(error).message */
   onError?: ((error: unknown) => string) | undefined;
@@ -34,13 +34,13 @@ export interface UIMessageStreamOptions {
 }
 
 /**
- * Streams a reply to `useChat`: `createUIMessageStreamResponse({ stream: toUIMessageStream(conversation.stream(input)) })`.
+ * Streams a reply to `useChat`: `createUIMessageStreamResponse({ stream: turnToUIMessageStream(conversation.stream(input)) })`.
  * The message has the reply's id. The best ten messages that were recalled are a data part, `data-recalled`, and each call of a tool a
  * part `dynamic-tool`; one that waits for the app has its arguments as `input`. The metadata of the message is the turn: messages with
  * ids, usage, model, finish reason, report. If the page is closed, the reply is stopped, and its text so far is stored; with the option
  * `background`, it continues.
  */
-export function toUIMessageStream(
+export function turnToUIMessageStream(
   reply: ReplyStream,
   { onError = (error) => toErrorData(error).message, showResults = false }: UIMessageStreamOptions = {},
 ): ReadableStream<UIMessageChunk> {

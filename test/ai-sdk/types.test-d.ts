@@ -10,7 +10,7 @@ import {
   createAiSdkProvider,
   type Specification,
   searchTool,
-  toUIMessageStream,
+  turnToUIMessageStream,
 } from 'context-gateway/ai-sdk';
 import type { BuiltPrompt, Conversation, ReplyStream } from 'context-gateway/conversation';
 import { expectTypeOf } from 'vitest';
@@ -86,6 +86,6 @@ export function toolsAndPages(reply: ReplyStream): unknown[] {
   v5.streamText({ model: v2('m'), prompt, tools });
   v6.streamText({ model: v3('m'), prompt, tools });
   v7.streamText({ model: v4('m'), prompt, tools });
-  const stream = () => toUIMessageStream(reply);
+  const stream = () => turnToUIMessageStream(reply);
   return [v5, v6, v7].map(({ createUIMessageStreamResponse: respond }) => respond({ stream: stream() }));
 }

@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 import { type GatewayClient, toErrorData, tool } from 'context-gateway';
-import { searchTool, toUIMessageStream } from 'context-gateway/ai-sdk';
+import { searchTool, turnToUIMessageStream } from 'context-gateway/ai-sdk';
 import { createConversation, memoryStore } from 'context-gateway/conversation';
 import { describe, expect, test } from 'vitest';
 import { emulatedService } from '../helpers/world.js';
@@ -19,7 +19,7 @@ const conversationOf = (gateway: GatewayClient, more: object = {}) => {
 
 describe.each(majors)('$name', ({ ai }) => {
   /** The message that `useChat` shows, through the response and the transport of the AI SDK, and the error it reports. */
-  async function shown(stream: ReturnType<typeof toUIMessageStream>) {
+  async function shown(stream: ReturnType<typeof turnToUIMessageStream>) {
     const transport = new ai.DefaultChatTransport({
       api: 'https://app.test/chat',
       fetch: async () => ai.createUIMessageStreamResponse({ stream }),
@@ -43,7 +43,7 @@ describe.each(majors)('$name', ({ ai }) => {
     const { conversation, store } = conversationOf(service.gateway());
 
     const reply = conversation.stream('Which lamp does the pier get?');
-    const { message, errors } = await shown(toUIMessageStream(reply));
+    const { message, errors } = await shown(turnToUIMessageStream(reply));
 
     expect(errors).toEqual([]);
     expect(message).toMatchObject({
@@ -78,7 +78,7 @@ describe.each(majors)('$name', ({ ai }) => {
       service.emulator.chat.on('When', { content: 'I look.', tool_calls: [calling('tide', 'a')] });
       const { conversation } = conversationOf(service.gateway(), { tools: [tide] });
 
-      const { message, errors } = await shown(toUIMessageStream(conversation.stream('When?'), { showResults }));
+      const { message, errors } = await shown(turnToUIMessageStream(conversation.stream('When?'), { showResults }));
 
       expect(errors).toEqual([]);
       const input = showResults ? { harbour: 'Bergen' } : {};
@@ -97,7 +97,7 @@ describe.each(majors)('$name', ({ ai }) => {
     service.emulator.chat.on('May I', { tool_calls: [calling('ask', 'b')] });
     const { conversation } = conversationOf(service.gateway(), { tools: [ask] });
 
-    const { message } = await shown(toUIMessageStream(conversation.stream('May I?')));
+    const { message } = await shown(turnToUIMessageStream(conversation.stream('May I?')));
 
     expect(message?.parts.at(-1)).toMatchObject({
       ...{ type: 'dynamic-tool', toolCallId: 'b', state: 'input-available', input: { harbour: 'Bergen' } },
@@ -112,7 +112,7 @@ describe.each(majors)('$name', ({ ai }) => {
     const { conversation } = conversationOf(service.gateway({ pacing: false }));
     const onError = (error: unknown) => JSON.stringify(toErrorData(error));
 
-    const { errors } = await shown(toUIMessageStream(conversation.stream('Which lamp?'), { onError }));
+    const { errors } = await shown(turnToUIMessageStream(conversation.stream('Which lamp?'), { onError }));
 
     const shownError = JSON.parse((errors[0] as Error).message);
     expect(shownError).toMatchObject({ status: 429, message: 'Slow down.', retryAfter: 7_000 });
@@ -122,7 +122,7 @@ describe.each(majors)('$name', ({ ai }) => {
     service.emulator.chat.on('story', 'Once upon a time there was a lighthouse. '.repeat(50));
     const { conversation, store } = conversationOf(service.gateway());
 
-    const reader = toUIMessageStream(conversation.stream('Tell me a story.')).getReader();
+    const reader = turnToUIMessageStream(conversation.stream('Tell me a story.')).getReader();
     for (let type = ''; type !== 'text-delta'; type = (await reader.read()).value?.type ?? '');
     await reader.cancel();
 
@@ -137,10 +137,10 @@ describe.each(majors)('$name', ({ ai }) => {
     const stop = new AbortController();
     const reply = conversation.stream('Tell me a story.', { background: true, signal: stop.signal });
 
-    const reader = toUIMessageStream(reply).getReader();
+    const reader = turnToUIMessageStream(reply).getReader();
     for (let type = ''; type !== 'text-delta'; type = (await reader.read()).value?.type ?? '');
     await reader.cancel();
-    const again = shown(toUIMessageStream(reply));
+    const again = shown(turnToUIMessageStream(reply));
     stop.abort();
     const { message, errors } = await again;
 

@@ -9,7 +9,7 @@ import {
   toErrorResponse,
   toEventStream,
 } from 'context-gateway';
-import { contextMiddleware, createAiSdkProvider, searchTool, toUIMessageStream } from 'context-gateway/ai-sdk';
+import { contextMiddleware, createAiSdkProvider, searchTool, turnToUIMessageStream } from 'context-gateway/ai-sdk';
 import {
   type Conversation,
   type ConversationMessage,
@@ -219,8 +219,8 @@ export const TEXT_ROWS: Readonly<Record<string, TextRow>> = {
   },
   'a reply for a page': { names: ['toResponse'], text: async (text) => (await toResponse(replyOf(cut(text)))).text() },
   'a reply for useChat': {
-    names: ['toUIMessageStream'],
-    text: (text) => drain(() => toUIMessageStream(replyOf(cut(text))) as never),
+    names: ['turnToUIMessageStream'],
+    text: (text) => drain(() => turnToUIMessageStream(replyOf(cut(text))) as never),
   },
   'a completion': {
     names: ['GatewayClient'],

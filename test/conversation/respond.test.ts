@@ -6,7 +6,7 @@ import {
   toErrorData,
   toErrorResponse,
 } from 'context-gateway';
-import { toUIMessageStream } from 'context-gateway/ai-sdk';
+import { turnToUIMessageStream } from 'context-gateway/ai-sdk';
 import { readTurn, sources, type TurnEvent, toResponse } from 'context-gateway/conversation';
 import type { FaultResponse } from 'context-gateway-emulator';
 import { assert, describe, expect, test, vi } from 'vitest';
@@ -155,7 +155,8 @@ describe('a response for a page', () => {
 
       const events = await eventsOf(await toResponse(open().stream('Tell me a story.')));
       const chunks = [];
-      for await (const chunk of asIterable(toUIMessageStream(open().stream('Tell me a story.')))) chunks.push(chunk);
+      for await (const chunk of asIterable(turnToUIMessageStream(open().stream('Tell me a story.'))))
+        chunks.push(chunk);
 
       const turn = { finish_reason: reason, model: 'atlas-small', messages: [{}, { finish_reason: reason }] };
       expect(events.at(-1)).toMatchObject({ type: 'turn', turn });
@@ -173,7 +174,7 @@ describe('a response for a page', () => {
 
     const events = await eventsOf(await toResponse(open().stream(question)));
     const chunks = [];
-    for await (const chunk of asIterable(toUIMessageStream(open().stream(question)))) chunks.push(chunk);
+    for await (const chunk of asIterable(turnToUIMessageStream(open().stream(question)))) chunks.push(chunk);
 
     expect(events[0]).toMatchObject({ type: 'recalled', recalled: { length: 10 } });
     expect(JSON.stringify(events).length).toBeLessThan(10_000);

@@ -1,6 +1,6 @@
 import { createUIMessageStreamResponse } from 'ai';
 import { GatewayClient, toErrorData } from 'context-gateway';
-import { toUIMessageStream } from 'context-gateway/ai-sdk';
+import { turnToUIMessageStream } from 'context-gateway/ai-sdk';
 import { createConversation } from 'context-gateway/conversation';
 import { store } from '../../database';
 import { begin, isRunning, refuseSecond } from '../../replies';
@@ -20,5 +20,5 @@ export async function POST(request: Request): Promise<Response> {
     console.error(error);
     return JSON.stringify(toErrorData(error)); // safe to show
   };
-  return createUIMessageStreamResponse({ stream: toUIMessageStream(reply, { onError }), consumeSseStream });
+  return createUIMessageStreamResponse({ stream: turnToUIMessageStream(reply, { onError }), consumeSseStream });
 }

@@ -1,4 +1,4 @@
-import { convertToModelMessages, stepCountIs, streamText, wrapLanguageModel } from 'ai';
+import { convertToModelMessages, isStepCount, streamText, wrapLanguageModel } from 'ai';
 import { GatewayClient, toErrorData } from 'context-gateway';
 import { contextMiddleware, createAiSdkProvider, searchTool } from 'context-gateway/ai-sdk';
 import { createConversation } from 'context-gateway/conversation';
@@ -22,7 +22,7 @@ export async function POST(request: Request): Promise<Response> {
     model: wrapLanguageModel({ model: svc('atlas-small'), middleware: contextMiddleware(conversation) }),
     messages: await convertToModelMessages(messages),
     tools: { searchConversation: searchTool(conversation) }, // and your own
-    stopWhen: stepCountIs(5),
+    stopWhen: isStepCount(5),
     maxRetries: 0, // the page counts down
     abortSignal: signal,
     onError: ({ error }) => console.error(error), // the page gets the text of the other onError
