@@ -99,7 +99,8 @@ export function saysWhy(body: unknown, redactor: Redactor): body is object {
 }
 
 function hasChoices(body: object): boolean {
-  return [ownField(body, 'choices')].flat().some(isObject);
+  const choices = ownField(body, 'choices'); // of each event
+  return Array.isArray(choices) ? choices.some(isObject) : isObject(choices);
 }
 
 function isFailure(code: unknown): boolean {
