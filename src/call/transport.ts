@@ -95,8 +95,9 @@ export class Transport {
     return this.#call(endpoint, options, requestOptionsSchema, open, true);
   }
 
-  /** Where requests go. @throws {ConfigurationError} without a `baseURL` */
+  /** Where requests go. @throws {ClientClosedError} @throws {ConfigurationError} without a `baseURL` */
   get base(): Base {
+    if (this.#client.shared.live.closed) throw new ClientClosedError();
     return this.#client.base();
   }
 

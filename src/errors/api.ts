@@ -20,6 +20,8 @@ export interface APIErrorDetails {
   readonly rateLimit?: RateLimit | undefined;
   readonly headers: HeaderSource;
   readonly body: unknown;
+  /** The body as JSON without the credential, if it is an object. */
+  readonly written?: () => string | undefined;
 }
 
 const TEMPORARY = new Set([408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529, 530]);
@@ -80,6 +82,11 @@ export class APIError extends ContextGatewayError {
   /** @internal The service's own message of an error, without our additions; `undefined` for a proxy's page. */
   static serviceMessageOf(error: APIError): string | undefined {
     return #details in error ? error.#details.serviceMessage : undefined; // an error of another copy of the package has none
+  }
+
+  /** @internal The body of an error for another client. */
+  static bodyOf(error: APIError): string | undefined {
+    return #details in error ? error.#details.written?.() : undefined;
   }
 
   protected override facts(): Record<string, unknown> {

@@ -1,5 +1,6 @@
 import { tryJson } from '../base/json.js';
 import { isObject } from '../base/objects.js';
+import { onAbort } from '../base/on-abort.js';
 import { streamOf } from '../base/stream-of.js';
 import type { Transport } from '../call/transport.js';
 import { APIError } from '../errors/api.js';
@@ -7,20 +8,20 @@ import { ConfigurationError, ContextGatewayError } from '../errors/base.js';
 import { APIAbortError, APITimeoutError, ClientClosedError } from '../errors/connection.js';
 import { RequestValidationError } from '../errors/validation.js';
 import { wholeUpload } from '../platform/upload/whole.js';
+import type { Base } from '../request/base-url.js';
 import type { Endpoint, Method } from '../request/request.js';
 import type { RequestOptions } from '../request/request-options.js';
 import type { ChatCompletionStream } from '../stream/completion-stream.js';
-import { passedHeaders, passResponse } from '../stream/passed.js';
+import { asThrownByFetch, passedHeaders, passResponse } from '../stream/passed.js';
 import { isSetByClient } from '../validation/headers.js';
 import type { ChatCompletions } from './chat.js';
-
-type Signal = AbortSignal | null | undefined;
 
 const COMPLETIONS = '/v1/chat/completions';
 /** Other names of the header that carries the credential, which is ours. */
 const CREDENTIALS = /^(x-)?api-key$/;
-/** A name in a path. All else is an id, which no event and no error contains. */
-const NAME = /^(v\d+|[a-z_-]+)$/;
+/** The name of an endpoint. All else in a path is an id, which no event and no error contains. */
+const ENDPOINT =
+  /^\/v1\/[a-z_-]+(\/(completions|content|edits|embeddings|generations|speech|transcriptions|translations))?$/;
 
 /**
  * One owner of retries: what another client could send again comes out as a response that says not to. Only an abort, wrong
@@ -28,38 +29,60 @@ const NAME = /^(v\d+|[a-z_-]+)$/;
  */
 export function gatewayFetch(transport: Transport, completions: ChatCompletions) {
   return async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const { base } = transport;
     const request = new Request(input, init);
-    const signal = init?.signal ?? (input instanceof Request ? input.signal : undefined);
+    const signal = init?.signal === undefined && input instanceof Request ? input.signal : init?.signal;
     try {
-      const endpoint = await endpointOf(request, transport);
+      const endpoint = await endpointOf(request, base, signal);
       const options = { headers: headersOf(request), ...(signal && { signal }) };
       const { body } = endpoint;
       if (endpoint.path === COMPLETIONS && request.method === 'POST' && isObject(body))
         return await completionFor(completions, endpoint, body, options);
       return await transport.stream(endpoint, passResponse, options);
     } catch (error) {
-      return responseTo(error, signal);
+      return responseTo(error);
     }
   };
 }
 
 /** @throws {ConfigurationError} when the request is for another service, which must not get our credential */
-async function endpointOf(request: Request, transport: Transport): Promise<Endpoint> {
-  const { origin, prefix } = transport.base;
-  const url = new URL(request.url);
-  if (url.origin !== origin || !url.pathname.startsWith(`${prefix}/v1/`))
+async function endpointOf(request: Request, { origin, prefix }: Base, signal: AbortSignal | null | undefined) {
+  const { method, headers, url } = request;
+  const { origin: to, pathname, search } = new URL(url);
+  if (to !== origin || !pathname.startsWith(`${prefix}/v1/`))
     throw new ConfigurationError(
       `gateway.fetch sends only to ${origin}${prefix}/v1: pass this as baseURL to the other client.`,
     );
-  const path = url.pathname.slice(prefix.length).replace(/[^/]+/g, (part) => (NAME.test(part) ? part : '{id}'));
-  const type = request.headers.get('content-type') ?? '';
-  const bytes = request.body === null ? new ArrayBuffer(0) : await request.arrayBuffer();
-  const isJson = /\bjson\b/.test(type);
-  const text = isJson ? new TextDecoder().decode(bytes) : undefined;
-  const accept = request.headers.get('accept') ?? undefined;
-  const written = { target: url.pathname + url.search, text };
-  const facts = { method: request.method as Method, path, accept, written, body: tryJson(text ?? '') };
-  return isJson || bytes.byteLength === 0 ? facts : { ...facts, upload: () => wholeUpload(new Blob([bytes]), type) };
+  const given = pathname.slice(prefix.length);
+  const path = ENDPOINT.test(given) ? given : given.replace(/^(\/v1\/[^/]*\/).+$/, '$1{id}');
+  const bytes = request.body === null ? new ArrayBuffer(0) : await unlessAborted(request.arrayBuffer(), signal);
+  const text = utf8(bytes);
+  const hasBody = bytes.byteLength > 0;
+  const type = hasBody ? (headers.get('content-type') ?? undefined) : undefined;
+  const endpoint: Endpoint = {
+    ...{ method: method as Method, path, accept: headers.get('accept') ?? undefined },
+    ...{ written: { target: pathname + search, text: hasBody ? text : undefined, type }, body: tryJson(text ?? '') },
+  };
+  return text === undefined ? { ...endpoint, upload: () => wholeUpload(new Blob([bytes]), type) } : endpoint;
+}
+
+/** The text whose bytes these are, or `undefined` for any others. */
+function utf8(bytes: ArrayBuffer): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The body of a request is read before there is a call, which would end with the signal. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | null | undefined): Promise<T> {
+  if (!signal) return work;
+  return new Promise((resolve, reject) => {
+    const unfollow = onAbort(signal, () => reject(signal.reason));
+    if (signal.aborted) reject(signal.reason);
+    work.then(resolve, reject).finally(unfollow);
+  });
 }
 
 /** Those that the caller has set itself. */
@@ -77,9 +100,9 @@ async function completionFor(
   options: RequestOptions,
 ): Promise<Response> {
   if (stream === true) {
-    const streamed = await completions.streamed(endpoint, Number(n ?? 1), options);
+    const streamed = await completions.streamed(endpoint, typeof n === 'number' ? n : 1, options);
     const { status, headers } = streamed.response;
-    return new Response(eventsOf(streamed, options.signal), {
+    return new Response(eventsOf(streamed), {
       status,
       headers: passedHeaders(headers, 'text/event-stream'),
     });
@@ -90,7 +113,7 @@ async function completionFor(
 }
 
 /** The stream whole, with `[DONE]`, or what arrived of it and one error. Clients wait forever if the body itself fails. */
-function eventsOf(stream: ChatCompletionStream, signal: Signal): ReadableStream<Uint8Array> {
+function eventsOf(stream: ChatCompletionStream): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const chunks = stream[Symbol.asyncIterator]();
   let isOver = false;
@@ -102,7 +125,7 @@ function eventsOf(stream: ChatCompletionStream, signal: Signal): ReadableStream<
       isOver = done === true;
       data = isOver ? '[DONE]' : JSON.stringify(value);
     } catch (error) {
-      if (error instanceof APIAbortError) throw reasonOf(signal, error);
+      if (error instanceof APIAbortError) throw asThrownByFetch(error);
       isOver = true;
       data = JSON.stringify({ error: errorFields(error as Error) });
     }
@@ -112,26 +135,22 @@ function eventsOf(stream: ChatCompletionStream, signal: Signal): ReadableStream<
 }
 
 /** The service's own response to a call that failed, or one for a failure without a response. */
-function responseTo(error: unknown, signal: Signal): Response {
-  if (error instanceof APIAbortError) throw reasonOf(signal, error);
+function responseTo(error: unknown): Response {
   const isWrongUse = error instanceof ConfigurationError || error instanceof RequestValidationError;
-  if (!(error instanceof ContextGatewayError) || isWrongUse || error instanceof ClientClosedError) throw error;
+  const isEnd = error instanceof APIAbortError || error instanceof ClientClosedError;
+  if (!(error instanceof ContextGatewayError) || isWrongUse || isEnd) throw asThrownByFetch(error);
   const own = error instanceof APIError ? error : undefined;
   const headers = passedHeaders(own?.headers ?? new Headers(), 'application/json');
   headers.set('x-should-retry', 'false');
   if (own?.retryAfter !== undefined) headers.set('retry-after', String(Math.ceil(own.retryAfter / 1_000)));
+  if (own?.status === 304) return new Response(null, { status: 304, headers });
   const status = own !== undefined && own.status >= 400 ? own.status : error instanceof APITimeoutError ? 504 : 502;
-  const body = isObject(own?.body) ? own.body : { error: errorFields(error) };
-  return new Response(JSON.stringify(body), { status, headers });
+  const body = own && APIError.bodyOf(own);
+  return new Response(body ?? JSON.stringify({ error: errorFields(error) }), { status, headers });
 }
 
 /** The form of an error that all these clients read. */
 function errorFields(error: Error): object {
   const { type, code, param } = error as Partial<APIError>;
   return { message: error.message, type: type ?? error.name, code: code ?? error.name, param: param ?? null };
-}
-
-/** What the platform's `fetch` would throw. */
-function reasonOf(signal: Signal, error: APIAbortError): unknown {
-  return signal?.aborted ? signal.reason : error;
 }

@@ -25,8 +25,8 @@ export interface Endpoint {
   readonly query?: object | undefined;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** The path with its query, and the JSON of the body, as the caller has written them. They are sent unchanged. */
-  readonly written?: { readonly target: string; readonly text: string | undefined };
+  /** The path with its query, the text of the body and its type, as the caller has written them. They are sent unchanged. */
+  readonly written?: { readonly target: string; readonly text: string | undefined; readonly type: string | undefined };
   /** The schema of the body, or of the query if there is no body. */
   readonly accepts?: Schema<object>;
   /** The body may have a field of any name, also one that looks like a mistake. */
@@ -73,7 +73,8 @@ export function prepare(endpoint: Endpoint, base: Base, headers: Record<string, 
   const upload = endpoint.upload?.(checked);
   if (written === undefined) assertOrigin(base, path);
   const json = written?.text ?? (body === undefined || upload !== undefined ? undefined : encodeJson(sent));
-  const contentType = upload === undefined ? json && 'application/json' : upload.contentType;
+  const usualType = upload === undefined ? json && 'application/json' : upload.contentType;
+  const contentType = written === undefined ? usualType : written.type;
   if (contentType !== undefined) headers['content-type'] = contentType;
   const search = encodeQuery(body === undefined ? (sent as object | undefined) : query); // a body is not in the URL
   const address = base.origin + base.prefix + endpoint.path;

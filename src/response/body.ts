@@ -24,7 +24,7 @@ const DRAIN_TIME = 100;
 /** Reads the JSON value of a success, which may report an error. `otherwise` may read a text that is not JSON. */
 export async function readJson(response: ServiceResponse, otherwise?: (text: string) => unknown): Promise<unknown> {
   const { head } = response;
-  const text = await readText(head);
+  const text = await readText(head, MAX_JSON_BYTES);
   const body = tryJson(text) ?? (await otherwise?.(text));
   if (body === undefined) throw notJson(text, head.headers);
   checkDepth(body, text);
@@ -32,8 +32,21 @@ export async function readJson(response: ServiceResponse, otherwise?: (text: str
   return body;
 }
 
+/** The bytes of a JSON body as they are, but only if they are JSON. @throws {ResponseValidationError} */
+export async function readJsonBytes(head: ResponseHead): Promise<Uint8Array> {
+  const bytes = await readBytes(head, MAX_JSON_BYTES);
+  const text = new TextDecoder().decode(bytes);
+  if (text.trim() !== '' && tryJson(text) === undefined) throw notJson(text, head.headers);
+  return bytes;
+}
+
 /** The whole body as text. A byte order mark is dropped; bytes that are not UTF-8 become U+FFFD. */
-export async function readText({ headers, body }: ResponseHead, limit = MAX_JSON_BYTES): Promise<string> {
+async function readText(head: ResponseHead, limit: number): Promise<string> {
+  // Created here and not at module level, because jsdom has none and importing this package must not fail.
+  return new TextDecoder().decode(await readBytes(head, limit));
+}
+
+async function readBytes({ headers, body }: ResponseHead, limit: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   // A body announced as too large is not read. A compressed body may still decompress to more, so bytes are
   // counted below.
@@ -47,8 +60,7 @@ export async function readText({ headers, body }: ResponseHead, limit = MAX_JSON
     if (size > limit) throw tooLarge(body, limit);
     chunks.push(chunk);
   }
-  // Created here and not at module level, because jsdom has none and importing this package must not fail.
-  return new TextDecoder().decode(chunks.length === 1 ? chunks[0] : concat(chunks, size));
+  return chunks[0] !== undefined && chunks.length === 1 ? chunks[0] : concat(chunks, size);
 }
 
 function tooLarge(body: ByteSource, limit: number): ResponseTooLargeError {

@@ -1,4 +1,5 @@
 import { redirectTarget, stillEncoded } from '#platform';
+import { tryJson } from '../base/json.js';
 import { isObject, ownField } from '../base/objects.js';
 import { startOf } from '../base/unicode.js';
 import { type APIError, type APIErrorDetails, apiError, isTemporary } from '../errors/api.js';
@@ -71,7 +72,18 @@ export function errorDetails(response: ServiceResponse, body: unknown, leastWait
     rateLimit,
     headers,
     body,
+    written: () => written(body, redactor),
   };
+}
+
+function written(body: unknown, redactor: Redactor): string | undefined {
+  if (!isObject(body)) return undefined;
+  try {
+    const text = redactor.mask(JSON.stringify(body));
+    return tryJson(text) === undefined ? undefined : text; // an escaped credential may have ended a string
+  } catch {
+    return undefined; // too deep
+  }
 }
 
 /** `{ "error": "…" }`, or `{ "message": "…", "code": … }` with the names that services give to both, in the place of a chunk. */

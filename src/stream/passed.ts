@@ -1,38 +1,54 @@
 import { streamOf } from '../base/stream-of.js';
-import { type Ending, endingOf } from '../events/reporter.js';
-import { mediaType, readText } from '../response/body.js';
+import { APIAbortError } from '../errors/connection.js';
+import { endingOf } from '../events/reporter.js';
+import { mediaType, readJsonBytes } from '../response/body.js';
 import type { ServiceResponse } from '../response/service-response.js';
 
-/** Headers that do not fit a body which was decoded. */
-const OF_THE_WIRE = ['connection', 'content-encoding', 'content-length', 'keep-alive', 'transfer-encoding'];
-/** Statuses of a response that must not have a body. */
-const WITHOUT_BODY = [204, 205];
+/** Headers that do not fit a body which was read. */
+const OF_THE_WIRE = ['connection', 'content-length', 'keep-alive', 'transfer-encoding'];
+/** What every platform decodes. */
+const DECODED = /^(?:x-gzip|gzip|deflate|br)$/i;
+const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json$/;
 
 /** The headers of a response that is passed on, with the type of its new body. */
 export function passedHeaders(given: Headers, type = given.get('content-type')): Headers {
   const headers = new Headers(given);
   for (const name of OF_THE_WIRE) headers.delete(name);
+  if (DECODED.test(headers.get('content-encoding') ?? '')) headers.delete('content-encoding');
   if (type !== null) headers.set('content-type', type);
   return headers;
 }
 
-/** Passes a response on unread: JSON whole, so that a broken one is an error, and all else while it arrives. */
+/** What the platform's `fetch` throws in place of an error. */
+export function asThrownByFetch(error: unknown): unknown {
+  return error instanceof APIAbortError ? (error.cause ?? error) : error;
+}
+
+/** Passes the bytes of a response on: JSON as a whole, so that a broken one is an error, and all else while it arrives. */
 export async function passResponse(response: ServiceResponse): Promise<Response> {
   const { head, source, info } = response;
   const { timeouts, call } = source;
-  const init = { status: head.status, headers: passedHeaders(info.headers) };
-  const end = (outcome: Ending['outcome'], error?: unknown): void => {
-    call?.reporter?.done(error === undefined ? { outcome, error } : endingOf(error), timeouts.runtime.now());
+  const { body, status } = head;
+  const init = { status, headers: passedHeaders(info.headers) };
+  let isOver = false;
+  const end = (error?: unknown, outcome: 'success' | 'cancelled' = 'success'): void => {
+    if (isOver) return;
+    isOver = true;
+    const ending = error === undefined ? { outcome, error: undefined } : endingOf(error);
+    call?.reporter?.done(ending, timeouts.runtime.now());
     timeouts.end();
   };
-  if (WITHOUT_BODY.includes(head.status) || mediaType(head.headers)?.endsWith('json')) {
-    const text = await readText(head);
-    end('success');
-    return new Response(text === '' ? null : text, init);
+  if (status === 204 || status === 205 || JSON_TYPE.test(mediaType(head.headers) ?? '')) {
+    const bytes = await readJsonBytes(head);
+    end();
+    return new Response(bytes.length === 0 ? null : (bytes as Uint8Array<ArrayBuffer>), init);
   }
   timeouts.startIdle();
-  const { body } = head;
-  timeouts.follow({ progress: { phase: 'stream', sent: 'yes' }, cancel: (error) => body.cancel(error) });
+  const stop = (error: Error): void => {
+    end(error); // also if nobody reads
+    body.cancel(error);
+  };
+  timeouts.follow({ progress: { phase: 'stream', sent: 'yes' }, cancel: stop });
   const next = async (): Promise<IteratorResult<Uint8Array, undefined>> => {
     try {
       timeouts.progressed();
@@ -40,15 +56,15 @@ export async function passResponse(response: ServiceResponse): Promise<Response>
       timeouts.pauseWatching(timeouts.runtime.now());
       if (value !== undefined) return { done: false, value };
     } catch (error) {
-      end('error', error);
-      throw error;
+      end(error);
+      throw asThrownByFetch(error);
     }
-    end('success');
+    end();
     return { done: true, value: undefined };
   };
   const leave = (): void => {
+    end(undefined, 'cancelled');
     body.cancel(new Error('the rest of the response is not needed'));
-    end('cancelled');
   };
   return new Response(streamOf({ next }, leave), init);
 }

@@ -14,6 +14,12 @@ const STREAMED = headOf(200, { 'content-type': 'text/event-stream' });
 const event = (content: string, finish_reason: string | null = null) =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', own: 7, choices: [{ index: 0, delta: { content }, finish_reason }] })}\n\n`;
 
+const post = (body: BodyInit, type: string): RequestInit => ({
+  method: 'POST',
+  body,
+  headers: { 'content-type': type },
+});
+
 /** A program that is written for the openai package, with its own retries left on. */
 function openai(options: Parameters<typeof world.gateway>[0] = {}, own: object = {}) {
   const gateway = world.gateway(options);
@@ -81,6 +87,44 @@ describe('what is sent', () => {
     expect(world.server.turns).toEqual([]);
   });
 
+  test.each<[what: string, init: RequestInit, sent: { type?: string; body: number[] }]>([
+    ['no body, whatever its type', { method: 'GET', headers: { 'content-type': 'application/json' } }, { body: [] }],
+    ['bytes without a type', { method: 'POST', body: new Uint8Array([0, 255]) }, { body: [0, 255] }],
+    [
+      'text with a type of its own',
+      post('a', 'application/merge-patch+json'),
+      { type: 'application/merge-patch+json', body: [97] },
+    ],
+    ['a byte order mark', post('\ufeffa', 'application/json'), { type: 'application/json', body: [239, 187, 191, 97] }],
+    [
+      'JSON in Latin-1',
+      post(new Uint8Array([34, 228, 34]), 'application/json; charset=latin1'),
+      { type: 'application/json; charset=latin1', body: [34, 228, 34] },
+    ],
+    [
+      'a form whose boundary says json',
+      post(new Uint8Array([255]), 'multipart/form-data; boundary=x-json-y'),
+      { type: 'multipart/form-data; boundary=x-json-y', body: [255] },
+    ],
+  ])('is %s', async (_, init, { type, body }) => {
+    world.server.answers(json({}));
+    const { gateway } = openai();
+
+    expect((await gateway.fetch(`${world.server.url}/v1/things`, init)).status).toBe(200);
+
+    const [turn] = world.server.turns;
+    expect([turn?.headers.get('content-type'), [...(turn?.body ?? [])]]).toEqual([type, body]);
+  });
+
+  test('is not waited for any longer than its signal', async () => {
+    const { gateway } = openai();
+    const body = new ReadableStream({ pull: () => new Promise(() => {}) });
+    const init = { method: 'POST', body, duplex: 'half', signal: AbortSignal.timeout(20) } as RequestInit;
+
+    expect(await errorOf(gateway.fetch(`${world.server.url}/v1/things`, init))).toMatchObject({ name: 'TimeoutError' });
+    expect(world.server.turns).toEqual([]);
+  });
+
   test('is a form with its bytes', async () => {
     world.server.answers(json({ id: 'file-1', object: 'file' }));
     const { client } = openai();
@@ -137,6 +181,19 @@ describe('a failure', () => {
     expect(await response.json()).toEqual(body);
     const headers = ['retry-after', 'x-request-id', 'x-should-retry'].map((name) => response.headers.get(name));
     expect(headers).toEqual(['2', 'req_7', 'false']);
+  });
+
+  test('shows the key to no one, and may be too deep to be passed on', async () => {
+    const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
+    const quoting = `{"error":{"message":"Incorrect API key ${KEY}","type":"auth"}}`;
+    world.server.answers(answer(401, quoting), answer(500, `{"error":{"message":"x","d":${deep}}}`));
+    const { client } = openai();
+
+    const rejected = await errorOf(client.chat.completions.create(params));
+    expect([rejected.status, String(rejected.message)]).toEqual([401, expect.not.stringContaining(KEY)]);
+    const broken = await errorOf(client.chat.completions.create(params));
+    expect(broken).toBeInstanceOf(OpenAI.InternalServerError);
+    expect(world.server.turns).toHaveLength(2);
   });
 
   test('is 504 if the time is over, and 200 is never the status of an error', async () => {
@@ -236,7 +293,7 @@ describe('another path', () => {
 
     expect([...new Uint8Array(await response.arrayBuffer())]).toEqual([0, 255, 1, 2]);
     expect(response.headers.get('content-type')).toBe('audio/mpeg');
-    expect(paths).toEqual(['/v1/files/{id}/content']);
+    expect(paths).toEqual(['/v1/files/{id}']);
   });
 
   test('is repeated if its JSON was cut off, and passes its digits on', async () => {
@@ -259,6 +316,61 @@ describe('another path', () => {
     expect(await errorOf((await open()).arrayBuffer())).toMatchObject({ name: 'APITimeoutError' });
     await (await open()).body?.cancel();
     await until(() => world.server.open.size === 0);
+  });
+
+  test('that nobody reads ends its call in time, and so does an abort, with its reason', async () => {
+    const outcomes: unknown[] = [];
+    world.server.answers(raw(audio, new Uint8Array([0])));
+    const { gateway } = openai({
+      streamIdleTimeout: 20,
+      onEvent: (event) => event.type === 'done' && outcomes.push(event.error),
+    });
+    const stop = new AbortController();
+
+    const unread = await gateway.fetch(world.server.url + MODELS);
+    await until(() => outcomes.length === 1);
+    expect(unread.bodyUsed).toBe(false);
+    const response = await gateway.fetch(world.server.url + MODELS, { signal: stop.signal });
+    const read = errorOf(response.arrayBuffer());
+    stop.abort('enough');
+
+    expect(await read.catch(String)).toBe('enough');
+    expect(outcomes).toEqual(['APITimeoutError', 'AbortError']);
+    await until(() => world.server.open.size === 0);
+  });
+
+  test.each([
+    [
+      'lines of JSON arrive one by one',
+      headOf(200, { 'content-type': 'application/x-ndjson' }),
+      '{"a":1}\n',
+      '{"a":1}\n',
+    ],
+    [
+      'an encoding that cannot be decoded stays named',
+      headOf(200, { 'content-type': 'audio/mpeg', 'content-encoding': 'odd' }),
+      'x',
+      'x',
+    ],
+  ])('%s', async (_, head, sent, got) => {
+    world.server.answers(raw(head, sent));
+    const { gateway } = openai();
+
+    const response = await gateway.fetch(world.server.url + MODELS);
+    const first = await response.body?.getReader().read();
+
+    expect(new TextDecoder().decode(first?.value)).toBe(got);
+    expect(response.headers.get('content-encoding')).toBe(head.includes('odd') ? 'odd' : null);
+  });
+
+  test('whose JSON ends early without a length is repeated, too', async () => {
+    const head = headOf(200, { 'content-type': 'application/json', connection: 'close' });
+    world.server.answers(rawThenEnd(head, '{"data":[1,'), answer(200, new Uint8Array([34, 228, 34])));
+    const { gateway } = openai();
+
+    const response = await gateway.fetch(world.server.url + MODELS);
+
+    expect([...new Uint8Array(await response.arrayBuffer())]).toEqual([34, 228, 34]);
   });
 
   test('may have no body', async () => {
