@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { requestLine } from '../src/http/log/request-line.js';
-import type { Emulator } from '../src/index.js';
+import { type Emulator, emulatorStore, type FaultResponse } from '../src/index.js';
 import { callsTo, dataDirectory, openStream, PROJECT_TALK, testEmulator } from './support.js';
 
 /** What people write and keys, in one text. No output may have what begins with QUOKKA, and no masked one a word of it. */
@@ -320,6 +320,116 @@ test('a mask hides the text of files in any script, and records stay distinct', 
 
   expect(Buffer.from(body.state.files[0].content, 'base64').toString()).toBe('xxxxxx, xxxx xxxxx xxxx. xx');
   expect(opened.conversations.list()).toHaveLength(3);
+});
+
+/** What looks like a name, as a text and as a term that someone defines. */
+const WORD = 'Quokka';
+const DEFINED = { definitions: { [WORD]: WORD } };
+
+/** Requests with the word wherever people write. */
+function* wordsOfPeople(): Generator<object | string> {
+  const messages = [{ role: 'user', content: WORD }];
+  const call = {
+    id: 'c1',
+    type: 'function',
+    function: { name: 'find', arguments: JSON.stringify({ q: WORD, ...DEFINED }) },
+  };
+  yield { messages, stop: WORD, user: WORD, metadata: { topic: WORD, list: [WORD] }, title: WORD, note: WORD };
+  yield {
+    messages: [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: WORD },
+          { type: 'image_url', url: WORD },
+        ],
+      },
+    ],
+  };
+  yield {
+    messages: [
+      ...messages,
+      { role: 'assistant', content: WORD, tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'c1', content: WORD },
+    ],
+    tools: [
+      { type: 'function', function: { name: 'find', description: WORD, parameters: { type: 'object', ...DEFINED } } },
+    ],
+    response_format: { type: 'json_schema', json_schema: { name: 'x', schema: { description: WORD, ...DEFINED } } },
+    stream: true,
+  };
+  yield { messages, ...DEFINED, context: DEFINED, summary: DEFINED, result: [DEFINED], more: [{ inner: DEFINED }] };
+  yield* [JSON.stringify(WORD), JSON.stringify([WORD]), `{"a": "${WORD}`, WORD, `data: {"x":"${WORD}"}\n\n: ${WORD}\n`];
+}
+
+const FAULTS_OF_PEOPLE: FaultResponse[] = [
+  { status: 503, message: WORD },
+  { status: 503, body: WORD },
+  { status: 503, body: [WORD, { text: WORD, ...DEFINED }] },
+  { status: 503, body: { error: { message: WORD, ...DEFINED }, ...DEFINED } },
+  { status: 503, headers: { 'x-note': WORD } },
+  { type: 'garbage', body: WORD },
+  { type: 'garbage', body: JSON.stringify({ text: WORD, ...DEFINED }) },
+  { type: 'streamError', afterEvents: 1, error: { message: WORD, inner: DEFINED } },
+];
+
+test('a mask hides a single word, and a term that someone defines, wherever people write', async () => {
+  const emulator = world();
+  const { gateway, context, control, upload } = callsTo(emulator);
+  const send = async (body: string) => (await openStream(emulator, '', {}, { body })).text();
+  const ask = (more: object = {}) =>
+    send(JSON.stringify({ model: 'atlas-small', messages: [{ role: 'user', content: WORD }], ...more }));
+  for (const sent of wordsOfPeople()) await (typeof sent === 'string' ? send(sent) : ask(sent));
+  for (const respond of FAULTS_OF_PEOPLE) {
+    emulator.faults.add({ respond });
+    await ask({ stream: respond.type === 'streamError' });
+    emulator.faults.add({ match: { path: '/v1/none' }, respond });
+  }
+  for (const reply of [WORD, { json: { text: WORD, ...DEFINED } }]) {
+    emulator.chat.on(WORD, reply);
+    await ask();
+  }
+  emulator.chat.on(/Quokka+/, [
+    { content: WORD, tool_calls: [{ function: { name: 'find', arguments: DEFINED } }] },
+    WORD,
+  ]);
+  await ask();
+  const content = `${WORD} means the island. We decided to use ${WORD} because ${WORD} is small.`;
+  const messages = ['a', 'b', 'c', 'd', 'e', 'f'].map((id) => ({ id, role: 'user' as const, content }));
+  emulator.conversations.create({ id: 'said', messages, stylePreferences: { tone: WORD, ...DEFINED } });
+  await context('POST', '/api/context/pin/said', { messageId: 'a' });
+  for (const level of ['light', 'aggressive'])
+    await context('POST', '/api/context/compact', { conversationId: 'said', level });
+  for (const path of ['/api/context', '/api/context/summary']) await context('GET', `${path}?conversationId=said`);
+  await context('POST', '/api/memory', { type: 'definition', key: WORD, content: WORD });
+  await context('GET', '/api/memory');
+  await upload(new File([WORD], WORD, { type: 'text/plain' }));
+  emulator.presets.create({ id: 'mine', name: WORD, description: WORD, template: `${WORD} {{input}}` });
+  await gateway('POST', '/v1/presets/mine/execute', { model: 'atlas-small', input: WORD });
+  emulator.workspaces.create({ id: 'team', name: WORD });
+  emulator.integrations.create({ id: 'bell', name: WORD, actions: [{ name: 'ring', description: WORD }] });
+  await gateway('POST', '/v1/integrations/pager/execute', { action: 'page', more: WORD });
+  const store = emulatorStore(emulator);
+  const stored = {
+    role: 'user',
+    content: [{ type: 'text', text: WORD }],
+    name: WORD,
+    extra: { note: WORD, ...DEFINED },
+  };
+  store.append('stored', [{ id: 'a', ...stored, recalled: [{ text: WORD, score: 1, match: 'words' }] } as never], {
+    edits: 0,
+  });
+  const lost = [{ section: 'definitions', term: WORD, text: WORD, until: 1 }];
+  store.saveState('stored', { format: 1, lost, snapshot: { summary: { goals: [WORD], ...DEFINED }, ...DEFINED } }, 0);
+
+  const masked = {
+    case: JSON.stringify((await control('GET', '/case?mask=prompts')).body),
+    har: JSON.stringify((await control('GET', '/har?mask=prompts')).body),
+  };
+
+  expect(masked.case).toContain('summaryItems');
+  expect(leaks(masked, /Quokka/)).toEqual([]);
+  expect((await callsTo(testEmulator()).control('POST', '/case', JSON.parse(masked.case))).status).toBe(200);
 });
 
 test('an error in a reply function is in no output with what it quotes', async () => {

@@ -1,3 +1,5 @@
+import { ContextClient, GatewayClient, tool } from 'context-gateway';
+import { createConversation } from 'context-gateway/conversation';
 import { testStore } from 'context-gateway/conversation/testing';
 import { expect, test } from 'vitest';
 import { createEmulator, type Emulator, emulatorStore } from '../src/index.js';
@@ -90,4 +92,114 @@ test('what cannot be stored changes nothing', () => {
   expect(() => store.append('talk', [other], { edits: 0, newest: 'b', after: 'a' })).toThrow('not a message role');
 
   expect(store.load('talk')).toEqual(before);
+});
+
+const talkOf = ({ apiKeys, sessionToken, fetch, conversations }: Emulator, onError?: (error: unknown) => void) => {
+  const connection = { baseURL: 'http://localhost', fetch };
+  return createConversation({
+    conversationId: 'talk',
+    model: 'atlas-small',
+    store: emulatorStore({ conversations }),
+    context: new ContextClient({ ...connection, sessionToken }),
+    gateway: new GatewayClient({ ...connection, apiKey: apiKeys.secret }),
+    onError,
+  });
+};
+
+/** An emulator with the masked data of another. */
+async function maskedCopy(emulator: Emulator) {
+  const { body } = await callsTo(emulator).control('GET', '/case?mask=keys,prompts');
+  const copy = testEmulator({ seed: 'other' });
+  const opened = await callsTo(copy).control('POST', '/case', body);
+  expect(opened).toMatchObject({ status: 200, body: { state: true } });
+  return { copy, text: JSON.stringify(body) };
+}
+
+test('the SDK reads a masked conversation, with its calls, parts and statements', async () => {
+  const emulator = testEmulator();
+  emulator.chat.on('tide', [
+    { tool_calls: [{ function: { name: 'tides', arguments: { port: 'Quokka' } } }] },
+    'Zanzibar',
+  ]);
+  const tides = tool({
+    name: 'tides',
+    description: 'x',
+    parameters: { ...{ type: 'object' } },
+    execute: () => 'Quokka',
+  });
+  const image = { type: 'image_url', image_url: { url: 'https://example.com/Quokka.png' } } as const;
+  const talk = talkOf(emulator);
+  await talk.send('We decided to sail to Quokka because Zanzibar is near. Zanzibar means the island.');
+  await talk.send([{ id: 'a tide?', role: 'user', content: [{ type: 'text', text: 'The tide at Quokka?' }, image] }], {
+    tools: [tides],
+  });
+  for (const level of ['light', 'aggressive', 'aggressive'] as const) await talk.compact(level);
+  const said = await talk.messages();
+  const { state } = emulatorStore(emulator).load('talk');
+
+  const { copy, text } = await maskedCopy(emulator);
+
+  expect(text).not.toMatch(/Quokka|Zanzibar/);
+  const errors: unknown[] = [];
+  const read = await talkOf(copy, (error) => errors.push(error)).messages();
+  const idOf = (id?: string) => id && (read[said.findIndex((message) => message.id === id)]?.id ?? 'none');
+  const formOf = ({ role, tool_call_id, tool_calls = [], ...rest }: (typeof said)[number]) => ({
+    ...{ role, tool_call_id, finish_reason: rest.finish_reason, model: rest.model, usage: rest.usage },
+    calls: tool_calls.map(({ id, type }) => ({ id, type })),
+    types: typeof rest.content === 'string' ? 'text' : rest.content.map(({ type }) => type),
+  });
+  expect(read.map(formOf)).toEqual(said.map(formOf));
+  for (const field of ['replyTo', 'reply'] as const)
+    expect(read.map((message) => message[field])).toEqual(said.map((message) => idOf(message[field])));
+  expect(said.flatMap(({ role, replyTo, reply }) => [role, replyTo, reply])).toEqual(
+    expect.arrayContaining(['tool', 'a tide?']),
+  );
+  const known = emulatorStore(copy).load('talk').state;
+  const sections = ({ lost }: { lost: { section: string }[] }) => lost.map(({ section }) => section);
+  expect(sections(state)).not.toEqual([]);
+  expect(sections(known)).toEqual(sections(state));
+  expect(known).toMatchObject({
+    format: 1,
+    compaction: state.compaction,
+    snapshot: { metadata: state.snapshot.metadata },
+  });
+  expect((await talkOf(copy, (error) => errors.push(error)).send('And now?')).text).not.toBe('');
+  expect(errors).toEqual([]);
+});
+
+test('ids that are alike once they are masked still name the same messages', async () => {
+  const emulator = testEmulator();
+  const store = emulatorStore(emulator);
+  const messages = ['m é', 'm ö', 'm ü'].map((id, at) => ({ id, role: 'user', content: id, at: `m ${'öüé'[at]}` }));
+  store.append(
+    'talk',
+    messages.map(({ at, ...message }) => ({ ...message, replyTo: at })),
+    PLACE,
+  );
+  await callsTo(emulator).context('POST', '/api/context/pin/talk', { messageId: 'm ö' });
+
+  const { copy } = await maskedCopy(emulator);
+
+  const read = loaded(copy).messages as { id: string; replyTo?: string }[];
+  const ids = read.map(({ id }) => id);
+  expect(new Set(ids).size).toBe(3);
+  expect(read.map(({ replyTo }) => replyTo)).toEqual([ids[1], ids[2], ids[0]]);
+  expect((await copy.inspect('talk'))?.pinnedMemory.map(({ messageId }) => messageId)).toEqual([ids[1]]);
+});
+
+test('a masked state keeps no term of a definition, wherever it stands', async () => {
+  const emulator = testEmulator();
+  const store = emulatorStore(emulator);
+  const definitions = { Quokka: 'x' };
+  store.append(
+    'talk',
+    [{ id: 'a', role: 'user', content: 'x', extra: { definitions: [definitions] } }] as never,
+    PLACE,
+  );
+  store.saveState('talk', { format: 1, snapshot: { summary: { definitions }, other: { definitions } } }, 0);
+
+  const { text } = await maskedCopy(emulator);
+
+  expect(text).toContain('"definitions":{"xxxxxx":"x"}');
+  expect(text).not.toContain('Quokka');
 });

@@ -33,11 +33,20 @@ export type Mark = 'name' | 'path' | 'media' | 'template' | 'content' | 'headers
 
 /** What schemas are marked as. */
 export const marks = z.registry<{ mark: Mark }>();
+/** The schemas that masks have in place of others. */
+export const maskForms = new WeakMap<z.core.$ZodType, z.ZodMiniType>();
 
 /** Marks a schema for masks. */
 export function marked<Schema extends z.ZodMiniType>(mark: Mark, schema: Schema): Schema {
   const copy = schema.check();
   marks.add(copy, { mark });
+  return copy;
+}
+
+/** Has masks take a value for one of `form`, although it may have another form: that is not checked. */
+export function maskedAs<Schema extends z.ZodMiniType>(form: z.ZodMiniType, schema: Schema): Schema {
+  const copy = schema.check();
+  maskForms.set(copy, form);
   return copy;
 }
 

@@ -1,15 +1,42 @@
 import * as z from 'zod/mini';
-import { count, id, label } from '../base/fields.js';
+import { count, id, label, maskedAs } from '../base/fields.js';
+import { pinnedItem } from './conversation-records.js';
 import type { Collection, Storage } from './storage.js';
+import { rollingSummary, summaryItem } from './summary.js';
+
+// What the SDK must find in a masked export. The rest is hidden.
+const messageFields = z.object({
+  role: label,
+  content: z.array(z.object({ type: label })),
+  tool_calls: z.array(z.object({ id: label, type: label })),
+  tool_call_id: label,
+  replyTo: label,
+  reply: label,
+  recalled: z.array(z.object({ id: label, match: label })),
+  finish_reason: label,
+  model: label,
+});
+const conversationState = z.object({
+  lost: z.array(summaryItem),
+  snapshot: z.object({
+    summary: rollingSummary,
+    pins: z.array(pinnedItem),
+    metadata: z.object({ lastCompactionAt: label }),
+  }),
+  compaction: z.object({ last: z.object({ level: label }) }),
+});
 
 /** The fields of a message, by its id, that the SDK has and the service does not. */
-export const sdkFields = z.object({ id, fields: z.record(label, z.unknown()) });
+export const sdkFields = z.object({ id, fields: maskedAs(messageFields, z.record(z.string(), z.unknown())) });
 type SdkFields = z.infer<typeof sdkFields>;
 
 /** What the SDK knows of a conversation, and how often it was stored. */
 export const sdkState = z.object({
   id,
-  state: z.custom<object>((given) => typeof given === 'object' && given !== null),
+  state: maskedAs(
+    conversationState,
+    z.custom<object>((given) => typeof given === 'object' && given !== null),
+  ),
   revision: count,
 });
 type SdkState = z.infer<typeof sdkState>;

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { openCompletionBody } from '../../api/completion-request.js';
 import { contextError, gatewayError } from '../../base/errors.js';
-import { type Mark, marks } from '../../base/fields.js';
+import { type Mark, marks, maskForms } from '../../base/fields.js';
 import { type RequestRecord, requestRecord } from '../../http/log/request-record.js';
 import { toolCallPieceSchema } from '../../upstream/tool-calls.js';
 import type { EmulatorParts } from '../parts.js';
@@ -12,7 +12,7 @@ import {
   maskedExpression,
   maskedHeaders,
   maskedMedia,
-  maskedName,
+  maskedNames,
   maskedPath,
   maskedTemplate,
   withoutQuotes,
@@ -25,18 +25,26 @@ type Schema = z.core.$ZodType;
 export class Mask {
   /** What a body of the two APIs may be. */
   readonly #bodies: readonly Schema[];
+  readonly #name = maskedNames();
+  readonly #ofTexts: Marked<string> = {
+    name: this.#name,
+    path: maskedPath,
+    media: maskedMedia,
+    template: maskedTemplate,
+    content: maskedContent,
+  };
 
   constructor({ context, gateway }: Pick<EmulatorParts, 'context' | 'gateway'>) {
     const endpoints = [...context.endpoints, ...gateway.endpoints];
     const forms = endpoints.flatMap(({ body = {}, responses }) => [body, ...Object.values(responses)]);
     const schemas = forms.flatMap((form) => ('_zod' in form ? [form as z.ZodMiniType] : Object.values(form)));
-    this.#bodies = [...schemas, contextError, gatewayError, ...UNDOCUMENTED].flatMap(variantsOf);
+    this.#bodies = [...schemas, contextError, gatewayError, ...UNDOCUMENTED];
   }
 
   /** A value of this schema. */
   value<T>(value: T, schema: z.ZodMiniType): T {
     // `#value` returns what it was given, with other texts in it.
-    return this.#value(value, variantsOf(schema)) as T;
+    return this.#value(value, [schema]) as T;
   }
 
   /** A request of the log. Of the emulator's own errors, the messages stay. */
@@ -59,27 +67,28 @@ export class Mask {
 
   /** A snapshot. Ids, roles, times, names of models and keys stay. */
   state(state: EmulatorState): EmulatorState {
-    const safe = this.value(state, stateSchema);
-    const conversations = distinct(safe.conversations).map((one) => ({ ...one, messages: distinct(one.messages) }));
     // The keys depend on the seed, and stored responses have replies in them.
-    return { ...safe, seed: state.seed, conversations, idempotency: [] };
+    return { ...this.value(state, stateSchema), seed: state.seed, idempotency: [] };
   }
 
-  #value(value: unknown, schemas: readonly Schema[]): unknown {
-    const given = schemas.map(markOf);
+  /** `field` is the one that it stands in. */
+  #value(value: unknown, schemas: readonly Schema[], field = ''): unknown {
+    const forms = schemas.flatMap((schema) => formsOf(schema, value));
+    const given = forms.map(markOf);
     if (given.includes('json')) return typeof value === 'string' ? this.#body(value) : this.#value(value, this.#bodies);
-    if (typeof value === 'string') return maskOf(OF_TEXTS, given, masked)(value);
-    if (Array.isArray(value)) return value.map((item, i) => this.#value(item, innerOf(schemas, String(i))));
+    if (typeof value === 'string') return maskOf(this.#ofTexts, given, masked)(value);
+    if (Array.isArray(value)) return value.map((item, i) => this.#value(item, innerOf(forms, String(i)), field));
     if (typeof value !== 'object' || value === null) return value;
-    return maskOf(OF_OBJECTS, given, (fields) => this.#fields(fields, schemas))(value);
+    // The terms that people define are keys.
+    const isFree = field === 'definitions' || forms.some(hasFreeKeys);
+    return maskOf(OF_OBJECTS, given, (fields) => this.#fields(fields, forms, isFree))(value);
   }
 
-  #fields(fields: object, schemas: readonly Schema[]): object {
+  #fields(fields: object, forms: readonly Schema[], isFree: boolean): object {
     const numbered = distinctNames();
-    const maskedKey = schemas.some(hasFreeKeys) ? masked : maskedName;
     const safe = Object.entries(fields).map(([name, inner]) => [
-      numbered(maskedKey(name)),
-      this.#value(inner, innerOf(schemas, name)),
+      isFree ? numbered(masked(name)) : this.#name(name),
+      this.#value(inner, innerOf(forms, name), name),
     ]);
     return Object.fromEntries(safe);
   }
@@ -113,13 +122,6 @@ const UNDOCUMENTED = [
   z.object({ choices: z.array(z.object({ message: toolCalls, delta: toolCalls })) }),
 ];
 
-const OF_TEXTS: Marked<string> = {
-  name: maskedName,
-  path: maskedPath,
-  media: maskedMedia,
-  template: maskedTemplate,
-  content: maskedContent,
-};
 const OF_OBJECTS: Marked<object> = {
   headers: (headers) => maskedHeaders(headers as Record<string, unknown>),
   expression: (expression) => maskedExpression(expression as Parameters<typeof maskedExpression>[0]),
@@ -139,22 +141,25 @@ function markOf(schema: Schema): Mark | undefined {
   return marks.get(schema)?.mark ?? (type === 'enum' || type === 'literal' ? 'name' : undefined);
 }
 
-/** The schemas of a union, and what may be absent, without that. */
-function variantsOf(schema: Schema): Schema[] {
+/** What a schema says of a value: of a union, the schemas that it fits, or all if it fits none. */
+function formsOf(schema: Schema, value: unknown): Schema[] {
+  const form = maskForms.get(schema);
+  if (form !== undefined) return formsOf(form, value);
   const { def } = (schema as z.core.$ZodTypes)._zod;
-  if (def.type === 'optional' || def.type === 'nullable') return variantsOf(def.innerType);
-  return def.type === 'union' ? def.options.flatMap(variantsOf) : [schema];
+  if (def.type === 'optional' || def.type === 'nullable') return formsOf(def.innerType, value);
+  if (def.type !== 'union') return [schema];
+  const fitting = def.options.filter((option) => z.safeParse(option, value).success);
+  return (fitting.length > 0 ? fitting : def.options).flatMap((option) => formsOf(option, value));
 }
 
 /** The schemas of a field, or of an item of a list. */
-function innerOf(schemas: readonly Schema[], name: string): Schema[] {
-  return schemas.flatMap((schema) => {
-    const { def } = (schema as z.core.$ZodTypes)._zod;
-    if (def.type === 'array') return variantsOf(def.element);
-    if (def.type === 'record') return variantsOf(def.valueType);
-    if (def.type === 'tuple') return (def.items as Schema[]).slice(Number(name), Number(name) + 1);
-    if (def.type !== 'object' || !Object.hasOwn(def.shape, name)) return [];
-    return variantsOf(def.shape[name] as Schema);
+function innerOf(forms: readonly Schema[], name: string): Schema[] {
+  return forms.flatMap((form) => {
+    const { def } = (form as z.core.$ZodTypes)._zod;
+    if (def.type === 'array') return def.element;
+    if (def.type === 'record') return def.valueType;
+    if (def.type === 'tuple') return def.items[Number(name)] ?? [];
+    return def.type === 'object' && Object.hasOwn(def.shape, name) ? (def.shape[name] as Schema) : [];
   });
 }
 
@@ -171,10 +176,4 @@ function withMessage(safe: unknown, given: unknown): unknown {
   const { message } = Object(error) as { message?: unknown };
   if (typeof message !== 'string') return safe;
   return { ...Object(safe), error: { ...Object(safe).error, message: withoutQuotes(message) } };
-}
-
-/** Records whose ids are still distinct after they were masked. */
-function distinct<T extends { id: string }>(records: readonly T[]): T[] {
-  const numbered = distinctNames();
-  return records.map((record) => ({ ...record, id: numbered(record.id) }));
 }

@@ -9,7 +9,7 @@ export function masked(text: string): string {
 }
 
 /** A text that names something stays. A field for names may have another text, such as prose. */
-export function maskedName(text: string): string {
+function maskedName(text: string): string {
   return NAME.test(text) || OWN_WORDS.test(text) ? text : masked(text);
 }
 
@@ -29,6 +29,17 @@ export function distinctNames(): (name: string) => string {
     }
     numbers.set(name, Math.max(1, number)).set(shown, 1);
     return shown;
+  };
+}
+
+/** Returns a function that masks names, the same one alike each time and no other so: what refers to an id still does. */
+export function maskedNames(): (name: string) => string {
+  const shown = new Map<string, string>();
+  const numbered = distinctNames();
+  return (name) => {
+    const safe = shown.get(name) ?? numbered(maskedName(name));
+    shown.set(name, safe);
+    return safe;
   };
 }
 
