@@ -432,6 +432,32 @@ test('a mask hides a single word, and a term that someone defines, wherever peop
   expect((await callsTo(testEmulator()).control('POST', '/case', JSON.parse(masked.case))).status).toBe(200);
 });
 
+test('a mask keeps the code of the error that a stream ends with', async () => {
+  const emulator = world();
+  const error = { type: 'server_error', code: 'overloaded', message: 'Zanzibar', retry: { after: 'Quokka' } };
+  emulator.faults.add({ respond: { type: 'streamError', afterEvents: 1, error } });
+  await (await openStream(emulator, 'Hello?')).text();
+
+  const { requests } = (await callsTo(emulator).control('GET', '/case?mask=prompts')).body;
+
+  const shown = { type: 'server_error', code: 'overloaded', message: 'xxxxxxxx', retry: { after: 'xxxxxx' } };
+  expect(requests[0].faultResponse).toEqual({ type: 'streamError', afterEvents: 1, error: shown });
+  expect(requests[0].response.body).toContain(JSON.stringify({ error: shown }));
+});
+
+test('a mask hides all of a body that is to be no answer, in JSON too', async () => {
+  const emulator = world();
+  const body = JSON.stringify({ id: 'Quokka', object: 'Zanzibar' });
+  emulator.faults.add({ respond: { type: 'garbage', body } });
+  emulator.faults.add({ respond: { type: 'garbage', body } });
+  await callsTo(emulator).ask('Hello?');
+
+  const { requests, faults } = (await callsTo(emulator).control('GET', '/case?mask=prompts')).body;
+
+  for (const shown of [requests[0].faultResponse, faults[0].respond])
+    expect(shown).toEqual({ type: 'garbage', body: '{"xx":"xxxxxx","xxxxxx":"xxxxxxxx"}' });
+});
+
 test('an error in a reply function is in no output with what it quotes', async () => {
   const emulator = world();
   const ended: string[] = [];

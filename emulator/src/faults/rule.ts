@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { checked } from '../base/checked.js';
-import { count, described, id, label, marked, named } from '../base/fields.js';
+import { gatewayError } from '../base/errors.js';
+import { count, described, id, label, marked, maskedAs, named } from '../base/fields.js';
 
 /** Statuses whose responses have no body. */
 export const BODILESS_STATUSES: ReadonlySet<number> = new Set([204, 205, 304]);
@@ -19,7 +20,7 @@ const responseHeader = headerName.check(
 /** Anything that can be serialized to JSON: no cycles, and not thousands of levels deep. */
 const isSerializable = z.refine(isJson, 'cannot be converted to JSON');
 const responseBody = marked('json', z.unknown().check(isSerializable));
-const errorBody = marked('json', z.record(z.string(), z.unknown()).check(isSerializable));
+const errorBody = maskedAs(gatewayError.shape.error, z.record(z.string(), z.unknown()).check(isSerializable));
 const contentType = marked('media', headerValue);
 const milliseconds = z.number().check(z.gte(0));
 
