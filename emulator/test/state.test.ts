@@ -50,6 +50,28 @@ describe('the state', () => {
     expect(other.integrations.executions().map(({ id }) => id)).toEqual([again.body.id]);
   });
 
+  test('may have what a former version did not check: no summary to read, odd times, empty ids', async () => {
+    const one = await usedEmulator();
+    const state = JSON.parse(JSON.stringify(one.state()));
+    const conversation = state.conversations.find(({ id }: { id: string }) => id === 'talk');
+    Object.assign(conversation, { workspaceId: null, rollingSummary: 'x' });
+    Object.assign(conversation.messages[0], { createdAt: 'yesterday' });
+    Object.assign(conversation.pinnedMemory[0], { id: '', pinnedAt: '' });
+    Object.assign(conversation.receipts[0], { at: '' });
+    Object.assign(conversation.summaryVersions[0].summary, { lastUpdated: '' });
+    Object.assign(state.integrationExecutions[0], { id: '', executedAt: '' });
+    state.conversations.push({ ...conversation, id: 'other', rollingSummary: undefined });
+    const file = { format: 'context-gateway-emulator/case', version: 1, requests: [], replies: [], faults: [] };
+    const fault = { id: '', match: {}, remaining: 1, respond: { status: 503 } };
+    const given = { ...file, faults: [fault], replies: [{ id: '', match: 'x', reply: 'y' }] };
+
+    const put = await plane(testEmulator())('PUT', '/state', state);
+    const opened = await plane(testEmulator())('POST', '/case', { ...given, state });
+
+    expect(put).toMatchObject({ status: 200 });
+    expect(opened).toMatchObject({ status: 200, body: { faults: 1, replies: 1, state: true } });
+  });
+
   test('holds its clock, which a restore puts back, and a reset returns to the start', async () => {
     const emulator = testEmulator({ limits: { gateway: 1 } });
     const { gateway } = callsTo(emulator);

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { time } from './fields.js';
+import { readTime } from './fields.js';
 
 /** The source of time of an emulator, for timestamps and for waiting. */
 export interface Clock {
@@ -16,7 +16,7 @@ export interface Clock {
 }
 
 export const clockPosition = z.object({
-  time,
+  time: readTime,
   /** For a clock that runs: how many milliseconds it was advanced. It is put back to this, and not to the time. */
   advanced: z.optional(z.number()),
 });

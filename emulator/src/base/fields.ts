@@ -50,6 +50,11 @@ export function maskedAs<Schema extends z.ZodMiniType>(form: z.ZodMiniType, sche
   return copy;
 }
 
+/** What an import may have in any form, or not at all, because former versions did not check it. */
+export function unchecked<T>(form: z.ZodMiniType<T>): z.ZodMiniType<T> {
+  return z.optional(maskedAs(form, z.any()));
+}
+
 /** A non-empty string. */
 export const text = z.string().check(z.minLength(1));
 /** A non-negative integer. */
@@ -59,7 +64,6 @@ export const label = marked('name', z.string());
 /** The same, and not empty. */
 export const id = marked('name', text);
 /** A time. */
-export const time = described(
-  'ISO 8601',
-  label.check(z.refine((given) => !Number.isNaN(Date.parse(given)), 'not a time')),
-);
+export const time = described('ISO 8601', label);
+/** A time that the emulator reads. */
+export const readTime = time.check(z.refine((given) => !Number.isNaN(Date.parse(given)), 'not a time'));

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { described, id, marked, namedObject, text } from '../base/fields.js';
+import { described, label, marked, namedObject, text } from '../base/fields.js';
 import {
   type ActiveReply,
   isLoop,
@@ -29,7 +29,7 @@ export const replySchema = namedObject('Reply', {
     ),
   ]),
 });
-export const activeReply = z.object({ id, ...replySchema.shape });
+export const activeReply = z.object({ id: label, ...replySchema.shape });
 
 /** Converts a scripted reply to the arguments of `chat.on`. */
 export function replyFrom({ match, reply }: z.infer<typeof replySchema>): {

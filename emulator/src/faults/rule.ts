@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { checked } from '../base/checked.js';
 import { gatewayError } from '../base/errors.js';
-import { count, described, id, label, marked, maskedAs, named } from '../base/fields.js';
+import { count, described, label, marked, maskedAs, named } from '../base/fields.js';
 
 /** Statuses whose responses have no body. */
 export const BODILESS_STATUSES: ReadonlySet<number> = new Set([204, 205, 304]);
@@ -106,7 +106,7 @@ export type FaultMatch = NonNullable<FaultRule['match']>;
 export const ruleInJson = named('FaultRule', ruleForm(pathInJson, z.nullable(positive)));
 /** An active rule in JSON. */
 export const activeFault = z.object({
-  id,
+  id: label,
   match: matchForm(pathInJson),
   remaining: described('How many more times it fires; null if without limit.', z.nullable(positive)),
   respond: respondSchema,

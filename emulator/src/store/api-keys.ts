@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { id, label, namedObject, time } from '../base/fields.js';
+import { id, label, namedObject, readTime } from '../base/fields.js';
 import type { IdSource } from './random.js';
 import type { Collection, Storage } from './storage.js';
 
@@ -15,9 +15,9 @@ export const keyInfo = namedObject('ApiKey', {
   name: label,
   /** The first characters, to tell keys apart. */
   prefix: label,
-  createdAt: time,
+  createdAt: readTime,
   /** ISO 8601, or null if the key does not expire. */
-  expiresAt: z.nullable(time),
+  expiresAt: z.nullable(readTime),
 });
 /** An API key without its secret part. */
 export type ApiKeyInfo = z.infer<typeof keyInfo>;

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { count, described, id, label, namedObject, text, time } from '../base/fields.js';
+import { count, described, id, label, namedObject, readTime, text, time, unchecked } from '../base/fields.js';
 import { rollingSummary, stylePreferences, summaryItem } from './summary.js';
 
 /** The author of a message. */
@@ -58,7 +58,7 @@ export type PinCategory = (typeof PIN_CATEGORIES)[number];
 export const PIN_CATEGORIES = ['decision', 'requirement', 'reference', 'other'] as const;
 
 export const pinnedItem = namedObject('PinnedMemoryItem', {
-  id,
+  id: label,
   messageId: label,
   content: z.string(),
   category: z.enum(PIN_CATEGORIES),
@@ -70,18 +70,18 @@ export type PinnedMemoryItem = z.infer<typeof pinnedItem>;
 export const conversationState = z.object({
   id,
   ownerId: id,
-  workspaceId: z.optional(label),
-  createdAt: time,
+  workspaceId: unchecked(z.optional(label)),
+  createdAt: readTime,
   stylePreferences,
   pins: z.array(pinnedItem),
   summary: z.array(summaryItem),
   version: count,
-  lastUpdated: time,
+  lastUpdated: readTime,
   /** The number of messages, counted from the first, that compactions have folded into the summary. */
   folded: count,
   /** Folded messages that the summary does not cover: excluded or pinned at the time, or excluded since. */
   leftOut: z.array(id),
-  lastCompactionAt: z.nullable(time),
+  lastCompactionAt: z.nullable(readTime),
   /** How often its newest messages were deleted. */
   cuts: z.optional(count),
   /** Identifies the messages that a model summarized; undefined with the extractive engine. */

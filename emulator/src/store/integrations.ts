@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Clock } from '../base/clock.js';
 import { badRequest, notFound } from '../base/errors.js';
-import { id, label, namedObject, text, time } from '../base/fields.js';
+import { label, namedObject, text, time } from '../base/fields.js';
 import { mention } from '../base/mention.js';
 import type { IdSource } from './random.js';
 import { type Collection, checkedId, type Storage } from './storage.js';
@@ -16,7 +16,7 @@ const integrationAction = z.object({ name: label, description: z.string(), field
 export type IntegrationAction = z.infer<typeof integrationAction>;
 
 export const integrationRecord = namedObject('Integration', {
-  id,
+  id: label,
   object: z.literal('integration'),
   name: z.string(),
   connected: z.boolean(),
@@ -57,7 +57,7 @@ export type IntegrationInput = z.infer<typeof integrationInput>;
 const fieldValues = z.record(label, z.union([z.string(), z.number(), z.boolean()]));
 
 export const executionRecord = z.object({
-  id,
+  id: label,
   integration: label,
   action: label,
   /** The fields as they were sent. */
@@ -68,7 +68,7 @@ export const executionRecord = z.object({
 export type IntegrationExecution = z.infer<typeof executionRecord>;
 
 export const integrationResult = namedObject('IntegrationExecution', {
-  id,
+  id: label,
   object: z.literal('integration.execution'),
   integration: label,
   action: label,

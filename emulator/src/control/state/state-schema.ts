@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { checked } from '../../base/checked.js';
 import { clockPosition } from '../../base/clock.js';
-import { id, label, marked } from '../../base/fields.js';
+import { id, label, marked, unchecked } from '../../base/fields.js';
 import { modelSchema } from '../../base/models.js';
 import { planSchema } from '../../store/account.js';
 import { keyRecord } from '../../store/api-keys.js';
@@ -29,7 +29,7 @@ const conversationInState = z.object({
   messages: z.array(messageRecord),
   pinnedMemory: z.array(pinnedItem),
   /** For reading only, as the Context API returns it. `restore` uses `summaryItems`. */
-  rollingSummary,
+  rollingSummary: unchecked(rollingSummary),
   summaryItems: z.array(summaryItem),
   summaryVersions: z.array(summaryVersion),
   /** The receipts of the last compactions. */

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { count, described, label, marked, namedObject, time } from '../../base/fields.js';
+import { count, described, label, marked, namedObject, readTime } from '../../base/fields.js';
 import { respondSchema } from '../../faults/rule.js';
 import { promptTokens } from '../../text/prompt-tokens.js';
 import { reachedLimit } from '../rate-limit.js';
@@ -39,7 +39,7 @@ export const requestSummary = z.object({
   path: marked('path', z.string()),
   /** Undefined without a valid one. */
   caller: z.optional(described('The name of its API key, or the user of its session.', label)),
-  receivedAt: time,
+  receivedAt: readTime,
   duration: z.optional(described("Milliseconds on the emulator's clock until the response was complete.", z.number())),
   status: z.optional(z.int()),
   outcome,
