@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { readTime } from './fields.js';
+import { exact, readTime } from './fields.js';
 
 /** The source of time of an emulator, for timestamps and for waiting. */
 export interface Clock {
@@ -15,13 +15,20 @@ export interface Clock {
   moveTo?(position: ClockPosition): void;
 }
 
-export const clockPosition = z.object({
-  time: readTime,
-  /** For a clock that runs: how many milliseconds it was advanced. It is put back to this, and not to the time. */
-  advanced: z.optional(z.number()),
-});
 /** Where a clock stands. */
-export type ClockPosition = z.infer<typeof clockPosition>;
+export interface ClockPosition {
+  /** ISO 8601. */
+  time: string;
+  /** For a clock that runs: how many milliseconds it was advanced. It is put back to this, and not to the time. */
+  advanced?: number | undefined;
+}
+
+export const clockPosition = exact<ClockPosition>()(
+  z.object({
+    time: readTime,
+    advanced: z.optional(z.number()),
+  }),
+);
 
 /** The system's time. `advance` shifts `now`, but does not shorten waits. */
 export function systemClock(): Clock {

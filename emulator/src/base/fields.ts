@@ -55,6 +55,19 @@ export function unchecked<T>(form: z.ZodMiniType<T>): z.ZodMiniType<T> {
   return z.optional(maskedAs(form, z.any()));
 }
 
+/** Whether two types are identical, not only assignable. */
+type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+
+/**
+ * Proves that a schema has the form of an interface: `exact<Plan>()(z.object({ … }))`. Interfaces have the texts that editors show,
+ * and keep declaration files short.
+ */
+export function exact<T>() {
+  return <Schema extends z.ZodMiniType>(
+    proven: Schema & (Equal<z.output<Schema>, T> extends true ? unknown : never),
+  ): Schema => proven;
+}
+
 /** A non-empty string. */
 export const text = z.string().check(z.minLength(1));
 /** A non-negative integer. */

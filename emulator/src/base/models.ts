@@ -1,14 +1,19 @@
 import * as z from 'zod/mini';
-import { id, namedObject } from './fields.js';
+import { exact, id, namedObject } from './fields.js';
 
-/** A model. */
-export const modelSchema = namedObject('Model', {
-  id,
-  /** The most tokens of prompt and completion together. */
-  contextWindow: z.int().check(z.gte(1)),
-});
 /** A model the emulator offers. */
-export type EmulatorModel = z.infer<typeof modelSchema>;
+export interface EmulatorModel {
+  id: string;
+  /** The most tokens of prompt and completion together. */
+  contextWindow: number;
+}
+
+export const modelSchema = exact<EmulatorModel>()(
+  namedObject('Model', {
+    id,
+    contextWindow: z.int().check(z.gte(1)),
+  }),
+);
 
 /** A19: five invented models, two of one family and three of another. */
 export const MODELS: readonly EmulatorModel[] = Object.freeze([

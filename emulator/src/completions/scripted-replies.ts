@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { described, id } from '../base/fields.js';
+import { described, exact, id } from '../base/fields.js';
 import type { ChatMessage } from '../upstream/model-source.js';
 import { type ScriptedToolCall, scriptedToolCall } from '../upstream/tool-calls.js';
 
@@ -20,17 +20,28 @@ export type Reply =
   | ReplyContent[]
   | ((request: ScriptedRequest) => ReplyContent | Promise<ReplyContent>);
 
-const replyParts = z.object({
-  content: z.optional(z.string()),
-  json: z.optional(described('Sent as JSON in place of `content`.', z.unknown())),
+/** The parts of a reply. */
+interface ReplyParts {
+  content?: string | undefined;
+  /** Sent as JSON in place of `content`. */
+  json?: unknown;
   /** Outside a list, not sent to a request with the results of tools, which then gets the next reply that matches. */
-  tool_calls: z.optional(z.array(scriptedToolCall)),
+  tool_calls?: ScriptedToolCall[] | undefined;
   /** @default 'stop', or 'tool_calls' */
-  finish_reason: z.optional(id),
-});
+  finish_reason?: string | undefined;
+}
+
+const replyParts = exact<ReplyParts>()(
+  z.object({
+    content: z.optional(z.string()),
+    json: z.optional(described('Sent as JSON in place of `content`.', z.unknown())),
+    tool_calls: z.optional(z.array(scriptedToolCall)),
+    finish_reason: z.optional(id),
+  }),
+);
 export const replyContent = z.union([z.string(), replyParts]);
 /** A reply: a text, or its parts. */
-export type ReplyContent = z.infer<typeof replyContent>;
+export type ReplyContent = string | ReplyParts;
 
 /** What a scripted reply comes down to. */
 export interface ResolvedReply {

@@ -1,17 +1,26 @@
 import * as z from 'zod/mini';
-import { count, namedObject, time } from '../base/fields.js';
+import { count, exact, namedObject, time } from '../base/fields.js';
 import type { ConversationState, SummarizerName } from '../store/conversation-records.js';
 import { type CompactableMessage, contextTokens, isRecent, totalTokens } from './compaction/compact.js';
 
-export const contextMetadata = namedObject('ContextMetadata', {
-  totalTokens: count,
-  compressedTokens: count,
-  preservationRatio: z.number(),
-  lastCompactionAt: z.nullable(time),
-  recentMessageCount: count,
-});
 /** A context's metadata as the API returns it. `lastCompactionAt` is null before the first compaction (A23). */
-export type ContextMetadata = z.infer<typeof contextMetadata>;
+export interface ContextMetadata {
+  totalTokens: number;
+  compressedTokens: number;
+  preservationRatio: number;
+  lastCompactionAt: string | null;
+  recentMessageCount: number;
+}
+
+export const contextMetadata = exact<ContextMetadata>()(
+  namedObject('ContextMetadata', {
+    totalTokens: count,
+    compressedTokens: count,
+    preservationRatio: z.number(),
+    lastCompactionAt: z.nullable(time),
+    recentMessageCount: count,
+  }),
+);
 
 export function metadataOf(state: ConversationState, messages: readonly CompactableMessage[]): ContextMetadata {
   const total = totalTokens(messages);
@@ -27,15 +36,24 @@ export function metadataOf(state: ConversationState, messages: readonly Compacta
   };
 }
 
-export const compactionResult = namedObject('CompactionResult', {
-  success: z.boolean(),
-  previousTokenCount: count,
-  newTokenCount: count,
-  tokensRemoved: z.int(),
-  summaryUpdated: z.boolean(),
-});
 /** The result of a compaction as the API returns it. */
-export type CompactionResult = z.infer<typeof compactionResult>;
+export interface CompactionResult {
+  success: boolean;
+  previousTokenCount: number;
+  newTokenCount: number;
+  tokensRemoved: number;
+  summaryUpdated: boolean;
+}
+
+export const compactionResult = exact<CompactionResult>()(
+  namedObject('CompactionResult', {
+    success: z.boolean(),
+    previousTokenCount: count,
+    newTokenCount: count,
+    tokensRemoved: z.int(),
+    summaryUpdated: z.boolean(),
+  }),
+);
 
 /** A compaction's result, and which summarizer wrote the summary. */
 export interface CompactionOutcome {

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { checked } from '../base/checked.js';
 import { gatewayError } from '../base/errors.js';
-import { count, described, label, marked, maskedAs, named } from '../base/fields.js';
+import { count, described, exact, label, marked, maskedAs, named } from '../base/fields.js';
 
 /** Statuses whose responses have no body. */
 export const BODILESS_STATUSES: ReadonlySet<number> = new Set([204, 205, 304]);
@@ -24,83 +24,115 @@ const errorBody = maskedAs(gatewayError.shape.error, z.record(z.string(), z.unkn
 const contentType = marked('media', headerValue);
 const milliseconds = z.number().check(z.gte(0));
 
-export const respondSchema = named(
-  'FaultResponse',
-  z.discriminatedUnion('type', [
-    /** A response with this status. Without `body`, it has the error body of the API. `retryAfter` is in seconds. */
-    z
-      .object({
-        type: z.optional(z.literal('status')),
-        status: z.int().check(z.gte(200), z.lte(599)),
-        body: z.optional(responseBody),
-        headers: z.optional(marked('headers', z.record(responseHeader, headerValue))),
-        retryAfter: z.optional(z.number().check(z.gte(0))),
-        message: z.optional(z.string()),
-      })
-      .check(
-        z.refine(({ status, body }) => body === undefined || !BODILESS_STATUSES.has(status), {
-          path: ['body'],
-          error: 'a response with this status has no body',
-        }),
-      ),
-    /** The connection is reset without a response, before the work is done or after it. */
-    z.object({ type: z.literal('reset'), when: z.optional(z.enum(['before', 'after'])) }),
-    /** No response, until the client disconnects. */
-    z.object({ type: z.literal('stall') }),
-    /** The real response, delayed. */
-    z.object({ type: z.literal('slow'), delay: milliseconds }),
-    /** A 200 with an unrelated body. */
-    z.object({ type: z.literal('garbage'), body: z.optional(z.string()), contentType: z.optional(contentType) }),
-    /** The real response with another content type. */
-    z.object({ type: z.literal('contentType'), contentType: contentType.check(z.minLength(1)) }),
-    /** The real status and headers, but only half of the JSON. For a stream, half of its second event, then the rest. */
-    z.object({ type: z.literal('malformed') }),
-    /** The real response in pieces of this many bytes, with a pause before each. */
-    z.object({ type: z.literal('drip'), bytes: positive, every: milliseconds }),
-    /** The real response, cut off after this many bytes. */
-    z.object({ type: z.literal('cutBody'), afterBytes: count }),
-    /** The real stream, which ends, is reset or goes silent after this many events, or before `[DONE]`. */
-    z.object({
-      type: z.literal('cutStream'),
-      afterEvents: z.optional(count),
-      how: z.optional(z.enum(['end', 'reset', 'stall'])),
-    }),
-    /** The real stream, but the event after this many is not valid JSON. */
-    z.object({ type: z.literal('garbleStream'), afterEvents: count }),
-    /** The real stream, but after this many events it sends an error event and ends. */
-    z.object({ type: z.literal('streamError'), afterEvents: count, error: z.optional(errorBody) }),
-  ]),
-);
 /** What a fault does. */
-export type FaultResponse = z.infer<typeof respondSchema>;
+export type FaultResponse =
+  /** A response with this status. Without `body`, it has the error body of the API. `retryAfter` is in seconds. */
+  | {
+      type?: 'status' | undefined;
+      status: number;
+      body?: unknown;
+      headers?: Record<string, string> | undefined;
+      retryAfter?: number | undefined;
+      message?: string | undefined;
+    }
+  /** The connection is reset without a response, before the work is done or after it. */
+  | { type: 'reset'; when?: 'before' | 'after' | undefined }
+  /** No response, until the client disconnects. */
+  | { type: 'stall' }
+  /** The real response, delayed by this many milliseconds. */
+  | { type: 'slow'; delay: number }
+  /** A 200 with an unrelated body. */
+  | { type: 'garbage'; body?: string | undefined; contentType?: string | undefined }
+  /** The real response with another content type. */
+  | { type: 'contentType'; contentType: string }
+  /** The real status and headers, but only half of the JSON. For a stream, half of its second event, then the rest. */
+  | { type: 'malformed' }
+  /** The real response in pieces of this many bytes, with a pause of this many milliseconds before each. */
+  | { type: 'drip'; bytes: number; every: number }
+  /** The real response, cut off after this many bytes. */
+  | { type: 'cutBody'; afterBytes: number }
+  /** The real stream, which ends, is reset or goes silent after this many events, or before `[DONE]`. */
+  | { type: 'cutStream'; afterEvents?: number | undefined; how?: 'end' | 'reset' | 'stall' | undefined }
+  /** The real stream, but the event after this many is not valid JSON. */
+  | { type: 'garbleStream'; afterEvents: number }
+  /** The real stream, but after this many events it sends an error event and ends. */
+  | { type: 'streamError'; afterEvents: number; error?: Record<string, unknown> | undefined };
+
+export const respondSchema = exact<FaultResponse>()(
+  named(
+    'FaultResponse',
+    z.discriminatedUnion('type', [
+      z
+        .object({
+          type: z.optional(z.literal('status')),
+          status: z.int().check(z.gte(200), z.lte(599)),
+          body: z.optional(responseBody),
+          headers: z.optional(marked('headers', z.record(responseHeader, headerValue))),
+          retryAfter: z.optional(z.number().check(z.gte(0))),
+          message: z.optional(z.string()),
+        })
+        .check(
+          z.refine(({ status, body }) => body === undefined || !BODILESS_STATUSES.has(status), {
+            path: ['body'],
+            error: 'a response with this status has no body',
+          }),
+        ),
+      z.object({ type: z.literal('reset'), when: z.optional(z.enum(['before', 'after'])) }),
+      z.object({ type: z.literal('stall') }),
+      z.object({ type: z.literal('slow'), delay: milliseconds }),
+      z.object({ type: z.literal('garbage'), body: z.optional(z.string()), contentType: z.optional(contentType) }),
+      z.object({ type: z.literal('contentType'), contentType: contentType.check(z.minLength(1)) }),
+      z.object({ type: z.literal('malformed') }),
+      z.object({ type: z.literal('drip'), bytes: positive, every: milliseconds }),
+      z.object({ type: z.literal('cutBody'), afterBytes: count }),
+      z.object({
+        type: z.literal('cutStream'),
+        afterEvents: z.optional(count),
+        how: z.optional(z.enum(['end', 'reset', 'stall'])),
+      }),
+      z.object({ type: z.literal('garbleStream'), afterEvents: count }),
+      z.object({ type: z.literal('streamError'), afterEvents: count, error: z.optional(errorBody) }),
+    ]),
+  ),
+);
+
+/** The requests that a fault applies to. All given fields must match. */
+export interface FaultMatch {
+  method?: string | undefined;
+  /** An exact path, a path that ends in `*`, or (in process) a regular expression. */
+  path?: string | RegExp | undefined;
+  /** Headers with these values; `'*'` matches any value. */
+  header?: Record<string, string> | undefined;
+  /** Fires from the n-th matching request on. @default 1 */
+  nth?: number | undefined;
+  /** Fires with this probability, from 0 to 1, derived from the emulator's seed. @default 1 */
+  probability?: number | undefined;
+}
+
+/** A fault, and the requests it applies to. */
+export interface FaultRule {
+  /** @default every request to both APIs */
+  match?: FaultMatch | undefined;
+  /** How many requests it applies to. `Infinity`, or `null` in JSON: to all. @default 1 */
+  times?: number | null | undefined;
+  respond: FaultResponse;
+}
 
 const matchForm = <Path extends z.ZodMiniType>(path: Path) =>
   z.object({
     method: z.optional(label),
-    /** An exact path, a path that ends in `*`, or (in process) a regular expression. */
     path: z.optional(path),
-    /** Headers with these values; `'*'` matches any value. */
     header: z.optional(marked('headers', z.record(headerName, z.string()))),
-    /** Fires from the n-th matching request on. @default 1 */
     nth: z.optional(positive),
-    /** Fires with this probability, from 0 to 1, derived from the emulator's seed. @default 1 */
     probability: z.optional(z.number().check(z.gte(0), z.lte(1))),
   });
 const ruleForm = <Path extends z.ZodMiniType, Times extends z.ZodMiniType>(path: Path, times: Times) =>
-  z.object({
-    /** @default every request to both APIs */
-    match: z.optional(matchForm(path)),
-    /** How many requests it applies to. `Infinity`, or `null` in JSON: to all. @default 1 */
-    times: z.optional(times),
-    respond: respondSchema,
-  });
+  z.object({ match: z.optional(matchForm(path)), times: z.optional(times), respond: respondSchema });
 const anyPath = z.union([z.string(), z.instanceof(RegExp)]);
 const pathInJson = marked('path', z.string());
-const ruleSchema = ruleForm(anyPath, z.union([z.nullable(positive), z.literal(Number.POSITIVE_INFINITY)]));
-/** A fault, and the requests it applies to. */
-export type FaultRule = z.infer<typeof ruleSchema>;
-/** The requests that a fault applies to. All given fields must match. */
-export type FaultMatch = NonNullable<FaultRule['match']>;
+const ruleSchema = exact<FaultRule>()(
+  ruleForm(anyPath, z.union([z.nullable(positive), z.literal(Number.POSITIVE_INFINITY)])),
+);
 
 /** A rule in JSON. */
 export const ruleInJson = named('FaultRule', ruleForm(pathInJson, z.nullable(positive)));

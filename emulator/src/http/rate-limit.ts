@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { count, label, time } from '../base/fields.js';
+import { count, exact, label, time } from '../base/fields.js';
 import type { RateLimit } from '../store/account.js';
 
 /** The state of a bucket after a request. */
@@ -14,20 +14,31 @@ export interface RateState {
   windowMs: number;
 }
 
-export const reachedLimit = z.object({
-  /** The bucket: `gateway`, `gateway without key`, `gateway playground`, `tokens`, or `context` or `compact` with a user. */
-  name: label,
-  /** What it counts. */
-  unit: z.enum(['requests', 'tokens']),
-  /** How many it allows in a window. */
-  allowed: z.number(),
-  /** The number of this request in the window, or the tokens used before it. */
-  asked: count,
-  windowMs: z.number(),
-  endsAt: time,
-});
 /** The limit that refused a request. */
-export type ReachedLimit = z.infer<typeof reachedLimit>;
+export interface ReachedLimit {
+  /** The bucket: `gateway`, `gateway without key`, `gateway playground`, `tokens`, or `context` or `compact` with a user. */
+  name: string;
+  /** What it counts. */
+  unit: 'requests' | 'tokens';
+  /** How many it allows in a window. */
+  allowed: number;
+  /** The number of this request in the window, or the tokens used before it. */
+  asked: number;
+  windowMs: number;
+  /** ISO 8601. */
+  endsAt: string;
+}
+
+export const reachedLimit = exact<ReachedLimit>()(
+  z.object({
+    name: label,
+    unit: z.enum(['requests', 'tokens']),
+    allowed: z.number(),
+    asked: count,
+    windowMs: z.number(),
+    endsAt: time,
+  }),
+);
 
 /** Counts requests in fixed windows. A window starts with the first request of its bucket. */
 export class RateLimiter {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { id, namedObject } from '../base/fields.js';
+import { exact, id, namedObject } from '../base/fields.js';
 import type { Collection, Storage } from './storage.js';
 
 /** A rate limit: `requests` per window of `windowMs` milliseconds. */
@@ -11,20 +11,29 @@ export interface RateLimit {
 const rate = z.number().check(z.gte(0));
 
 /** A plan: its price, included tokens and limits. */
-export const planSchema = namedObject('Plan', {
-  id,
+export interface Plan {
+  id: string;
   /** If false, every `/v1` call fails with 403. */
-  gatewayAccess: z.boolean(),
+  gatewayAccess: boolean;
   /** USD. */
-  pricePerMonth: rate,
+  pricePerMonth: number;
   /** Tokens per month. */
-  includedTokens: rate,
-  overagePricePerMillion: rate,
+  includedTokens: number;
+  overagePricePerMillion: number;
   /** Requests per minute. */
-  limits: z.object({ gateway: rate, context: rate, compact: rate }),
-});
-/** A plan. */
-export type Plan = z.infer<typeof planSchema>;
+  limits: { gateway: number; context: number; compact: number };
+}
+
+export const planSchema = exact<Plan>()(
+  namedObject('Plan', {
+    id,
+    gatewayAccess: z.boolean(),
+    pricePerMonth: rate,
+    includedTokens: rate,
+    overagePricePerMillion: rate,
+    limits: z.object({ gateway: rate, context: rate, compact: rate }),
+  }),
+);
 
 /** The name of a built-in plan. */
 export type PlanName = (typeof PLAN_NAMES)[number];

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { id, label, namedObject, readTime } from '../base/fields.js';
+import { exact, id, label, namedObject, readTime } from '../base/fields.js';
 import type { IdSource } from './random.js';
 import type { Collection, Storage } from './storage.js';
 
@@ -9,22 +9,35 @@ export type ApiKeyKind = (typeof API_KEY_KINDS)[number];
 /** All kinds of API keys. */
 export const API_KEY_KINDS = ['secret', 'publishable'] as const;
 
-export const keyInfo = namedObject('ApiKey', {
-  id,
-  kind: z.enum(API_KEY_KINDS),
-  name: label,
-  /** The first characters, to tell keys apart. */
-  prefix: label,
-  createdAt: readTime,
-  /** ISO 8601, or null if the key does not expire. */
-  expiresAt: z.nullable(readTime),
-});
 /** An API key without its secret part. */
-export type ApiKeyInfo = z.infer<typeof keyInfo>;
+export interface ApiKeyInfo {
+  id: string;
+  kind: ApiKeyKind;
+  name: string;
+  /** The first characters, to tell keys apart. */
+  prefix: string;
+  createdAt: string;
+  /** ISO 8601, or null if the key does not expire. */
+  expiresAt: string | null;
+}
+
+export const keyInfo = exact<ApiKeyInfo>()(
+  namedObject('ApiKey', {
+    id,
+    kind: z.enum(API_KEY_KINDS),
+    name: label,
+    prefix: label,
+    createdAt: readTime,
+    expiresAt: z.nullable(readTime),
+  }),
+);
 
 /** A stored key. Only its hash is stored, so that no file and no response contains the key. */
-export const keyRecord = z.object({ ...keyInfo.shape, hash: id });
-export type ApiKeyRecord = z.infer<typeof keyRecord>;
+export interface ApiKeyRecord extends ApiKeyInfo {
+  hash: string;
+}
+
+export const keyRecord = exact<ApiKeyRecord>()(z.object({ ...keyInfo.shape, hash: id }));
 
 /** The account's API keys: the two initial ones, and those you create. */
 export class ApiKeys {

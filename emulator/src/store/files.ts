@@ -1,19 +1,29 @@
 import * as z from 'zod/mini';
-import { count, id, label, namedObject } from '../base/fields.js';
+import { count, exact, id, label, namedObject } from '../base/fields.js';
 import type { IdSource } from './random.js';
 import type { Collection, Storage } from './storage.js';
 
-export const fileRecord = namedObject('File', {
-  id,
-  object: z.literal('file'),
-  bytes: count,
-  filename: z.string(),
-  purpose: label,
-  /** Unix time in seconds. */
-  created_at: z.int(),
-});
 /** The record of an uploaded file (A3). */
-export type FileRecord = z.infer<typeof fileRecord>;
+export interface FileRecord {
+  id: string;
+  object: 'file';
+  bytes: number;
+  filename: string;
+  purpose: string;
+  /** Unix time in seconds. */
+  created_at: number;
+}
+
+export const fileRecord = exact<FileRecord>()(
+  namedObject('File', {
+    id,
+    object: z.literal('file'),
+    bytes: count,
+    filename: z.string(),
+    purpose: label,
+    created_at: z.int(),
+  }),
+);
 
 /** A stored file. Its bytes are in a separate collection. */
 export interface StoredFile {

@@ -1,19 +1,33 @@
 import * as z from 'zod/mini';
 import { badRequest } from '../base/errors.js';
-import { id } from '../base/fields.js';
+import { exact, id } from '../base/fields.js';
 import type { Collection, Storage } from './storage.js';
 
-const storedResponse = z.object({
-  status: z.int().check(z.gte(200), z.lte(599)),
-  headers: z.array(z.tuple([z.string(), z.string()])),
-  body: z.string(),
-});
 /** A response that can be replayed. */
-export type StoredResponse = z.infer<typeof storedResponse>;
+export interface StoredResponse {
+  status: number;
+  headers: [string, string][];
+  body: string;
+}
+
+const storedResponse = exact<StoredResponse>()(
+  z.object({
+    status: z.int().check(z.gte(200), z.lte(599)),
+    headers: z.array(z.tuple([z.string(), z.string()])),
+    body: z.string(),
+  }),
+);
 
 /** A stored response, with the key and the fingerprint of its request. */
-export const idempotencyEntry = z.object({ key: id, fingerprint: id, answer: storedResponse });
-type IdempotencyEntry = z.infer<typeof idempotencyEntry>;
+export interface IdempotencyEntry {
+  key: string;
+  fingerprint: string;
+  answer: StoredResponse;
+}
+
+export const idempotencyEntry = exact<IdempotencyEntry>()(
+  z.object({ key: id, fingerprint: id, answer: storedResponse }),
+);
 
 interface Running {
   fingerprint: string;

@@ -1,84 +1,142 @@
 import * as z from 'zod/mini';
 import type { Clock } from '../base/clock.js';
 import { badRequest, notFound } from '../base/errors.js';
-import { label, namedObject, text, time } from '../base/fields.js';
+import { exact, label, namedObject, text, time } from '../base/fields.js';
 import { mention } from '../base/mention.js';
 import type { IdSource } from './random.js';
 import { type Collection, checkedId, type Storage } from './storage.js';
 
 const fieldType = z.enum(['string', 'number', 'boolean']);
-const integrationField = z.object({ name: label, type: fieldType, required: z.boolean() });
 /** A field of an action. */
-export type IntegrationField = z.infer<typeof integrationField>;
+export interface IntegrationField {
+  name: string;
+  type: 'string' | 'number' | 'boolean';
+  required: boolean;
+}
 
-const integrationAction = z.object({ name: label, description: z.string(), fields: z.array(integrationField) });
+const integrationField = exact<IntegrationField>()(z.object({ name: label, type: fieldType, required: z.boolean() }));
+
 /** An action of an integration. */
-export type IntegrationAction = z.infer<typeof integrationAction>;
+export interface IntegrationAction {
+  name: string;
+  description: string;
+  fields: IntegrationField[];
+}
 
-export const integrationRecord = namedObject('Integration', {
-  id: label,
-  object: z.literal('integration'),
-  name: z.string(),
-  connected: z.boolean(),
-  actions: z.array(integrationAction),
-});
+const integrationAction = exact<IntegrationAction>()(
+  z.object({ name: label, description: z.string(), fields: z.array(integrationField) }),
+);
+
 /** A connected integration (A3). */
-export type Integration = z.infer<typeof integrationRecord>;
+export interface Integration {
+  id: string;
+  object: 'integration';
+  name: string;
+  connected: boolean;
+  actions: IntegrationAction[];
+}
 
-export const integrationInput = z.object({
-  id: text,
+export const integrationRecord = exact<Integration>()(
+  namedObject('Integration', {
+    id: label,
+    object: z.literal('integration'),
+    name: z.string(),
+    connected: z.boolean(),
+    actions: z.array(integrationAction),
+  }),
+);
+
+/** An integration to create. */
+export interface IntegrationInput {
+  id: string;
   /** @default the id */
-  name: z.optional(text),
-  actions: z.readonly(
-    z.array(
-      z.object({
-        name: text,
-        description: z.optional(z.string()),
-        fields: z.optional(
-          z.readonly(
-            z.array(
-              z.object({
-                name: text,
-                /** @default 'string' */
-                type: z.optional(fieldType),
-                /** @default true */
-                required: z.optional(z.boolean()),
-              }),
+  name?: string | undefined;
+  actions: readonly {
+    name: string;
+    description?: string | undefined;
+    fields?:
+      | readonly {
+          name: string;
+          /** @default 'string' */
+          type?: IntegrationField['type'] | undefined;
+          /** @default true */
+          required?: boolean | undefined;
+        }[]
+      | undefined;
+  }[];
+}
+
+export const integrationInput = exact<IntegrationInput>()(
+  z.object({
+    id: text,
+    name: z.optional(text),
+    actions: z.readonly(
+      z.array(
+        z.object({
+          name: text,
+          description: z.optional(z.string()),
+          fields: z.optional(
+            z.readonly(
+              z.array(
+                z.object({
+                  name: text,
+                  type: z.optional(fieldType),
+                  required: z.optional(z.boolean()),
+                }),
+              ),
             ),
           ),
-        ),
-      }),
+        }),
+      ),
     ),
-  ),
-});
-/** An integration to create. */
-export type IntegrationInput = z.infer<typeof integrationInput>;
+  }),
+);
 
 const fieldValues = z.record(label, z.union([z.string(), z.number(), z.boolean()]));
 
-export const executionRecord = z.object({
-  id: label,
-  integration: label,
-  action: label,
-  /** The fields as they were sent. */
-  fields: fieldValues,
-  executedAt: time,
-});
 /** An executed action. */
-export type IntegrationExecution = z.infer<typeof executionRecord>;
+export interface IntegrationExecution {
+  id: string;
+  integration: string;
+  action: string;
+  /** The fields as they were sent. */
+  fields: Record<string, string | number | boolean>;
+  executedAt: string;
+}
 
-export const integrationResult = namedObject('IntegrationExecution', {
-  id: label,
-  object: z.literal('integration.execution'),
-  integration: label,
-  action: label,
-  status: z.literal('completed'),
-  /** The created object: for a posted message its id, channel, text and time. */
-  result: fieldValues,
-  created_at: time,
-});
+export const executionRecord = exact<IntegrationExecution>()(
+  z.object({
+    id: label,
+    integration: label,
+    action: label,
+    fields: fieldValues,
+    executedAt: time,
+  }),
+);
+
 /** The result of an action, as the Gateway returns it (A3). */
-export type IntegrationResult = z.infer<typeof integrationResult>;
+export interface IntegrationResult {
+  id: string;
+  object: 'integration.execution';
+  integration: string;
+  action: string;
+  status: 'completed';
+  /** The created object: for a posted message its id, channel, text and time. */
+  result: Record<string, string | number | boolean>;
+  created_at: string;
+}
+
+export const integrationResult = exact<IntegrationResult>()(
+  namedObject('IntegrationExecution', {
+    id: label,
+    object: z.literal('integration.execution'),
+    integration: label,
+    action: label,
+    status: z.literal('completed'),
+    result: fieldValues,
+    created_at: time,
+  }),
+);
 
 /** Connected integrations, and the actions they executed. */
 export class Integrations {

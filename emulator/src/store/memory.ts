@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { id, label, namedObject, text } from '../base/fields.js';
+import { exact, id, label, namedObject, text } from '../base/fields.js';
 import type { IdSource } from './random.js';
 import type { Collection, Storage } from './storage.js';
 
@@ -8,16 +8,26 @@ export type MemoryType = (typeof MEMORY_TYPES)[number];
 /** All kinds of memory items. */
 export const MEMORY_TYPES = ['preference', 'fact', 'constraint', 'definition'] as const;
 
-export const memoryItem = namedObject('UserMemoryItem', {
-  id,
-  type: z.enum(MEMORY_TYPES),
-  key: z.string(),
-  content: z.string(),
-  isActive: z.boolean(),
-  workspaceId: z.optional(label),
-});
 /** A memory item, as the API returns it. */
-export type UserMemoryItem = z.infer<typeof memoryItem>;
+export interface UserMemoryItem {
+  id: string;
+  type: MemoryType;
+  key: string;
+  content: string;
+  isActive: boolean;
+  workspaceId?: string | undefined;
+}
+
+export const memoryItem = exact<UserMemoryItem>()(
+  namedObject('UserMemoryItem', {
+    id,
+    type: z.enum(MEMORY_TYPES),
+    key: z.string(),
+    content: z.string(),
+    isActive: z.boolean(),
+    workspaceId: z.optional(label),
+  }),
+);
 
 /** A memory item and its owner. */
 export interface OwnedMemoryItem {
@@ -25,14 +35,22 @@ export interface OwnedMemoryItem {
   item: UserMemoryItem;
 }
 
-export const memoryInput = z.object({
-  type: z.enum(MEMORY_TYPES),
-  key: text,
-  content: text,
-  workspaceId: z.optional(id),
-});
 /** A memory item to create. */
-export type MemoryInput = z.infer<typeof memoryInput>;
+export interface MemoryInput {
+  type: MemoryType;
+  key: string;
+  content: string;
+  workspaceId?: string | undefined;
+}
+
+export const memoryInput = exact<MemoryInput>()(
+  z.object({
+    type: z.enum(MEMORY_TYPES),
+    key: text,
+    content: text,
+    workspaceId: z.optional(id),
+  }),
+);
 
 /** User memory: the items of users and of workspaces. */
 export class UserMemory {

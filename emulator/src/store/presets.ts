@@ -1,29 +1,48 @@
 import * as z from 'zod/mini';
-import { described, id, label, marked, namedObject, text } from '../base/fields.js';
+import { described, exact, id, label, marked, namedObject, text } from '../base/fields.js';
 import type { IdSource } from './random.js';
 import { type Collection, checkedId, type Storage } from './storage.js';
 
-export const presetRecord = namedObject('Preset', {
-  id,
-  object: z.literal('preset'),
-  name: z.string(),
-  description: z.string(),
-  category: label,
-  template: described('`{{input}}` is replaced by the input.', marked('template', z.string())),
-});
 /** A stored template (A3). `{{input}}` in the template is replaced by the caller's input. */
-export type Preset = z.infer<typeof presetRecord>;
+export interface Preset {
+  id: string;
+  object: 'preset';
+  name: string;
+  description: string;
+  category: string;
+  template: string;
+}
 
-export const presetInput = z.object({
-  id: z.optional(text),
-  name: text,
-  template: text,
-  /** @default 'general' */
-  category: z.optional(text),
-  description: z.optional(z.string()),
-});
+export const presetRecord = exact<Preset>()(
+  namedObject('Preset', {
+    id,
+    object: z.literal('preset'),
+    name: z.string(),
+    description: z.string(),
+    category: label,
+    template: described('`{{input}}` is replaced by the input.', marked('template', z.string())),
+  }),
+);
+
 /** A preset to create. */
-export type PresetInput = z.infer<typeof presetInput>;
+export interface PresetInput {
+  id?: string | undefined;
+  name: string;
+  template: string;
+  /** @default 'general' */
+  category?: string | undefined;
+  description?: string | undefined;
+}
+
+export const presetInput = exact<PresetInput>()(
+  z.object({
+    id: z.optional(text),
+    name: text,
+    template: text,
+    category: z.optional(text),
+    description: z.optional(z.string()),
+  }),
+);
 
 /** The account's presets. A new emulator has a few. */
 export class Presets {

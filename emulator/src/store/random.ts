@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { id } from '../base/fields.js';
+import { exact, id } from '../base/fields.js';
 import type { Collection, Storage } from './storage.js';
 
 /**
@@ -97,11 +97,15 @@ export class IdSource {
 }
 
 const words = z.tuple([z.int(), z.int(), z.int(), z.int()]);
-type Words = z.infer<typeof words>;
+type Words = [number, number, number, number];
 
 /** The stored position of one sequence. */
-export const savedSequence = z.object({ label: id, words });
-type SavedSequence = z.infer<typeof savedSequence>;
+export interface SavedSequence {
+  label: string;
+  words: Words;
+}
+
+export const savedSequence = exact<SavedSequence>()(z.object({ label: id, words }));
 
 function characters(sequence: Sequence, length: number): string {
   let text = '';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { count, id, label, maskedAs } from '../base/fields.js';
+import { count, exact, id, label, maskedAs } from '../base/fields.js';
 import { pinnedItem } from './conversation-records.js';
 import type { Collection, Storage } from './storage.js';
 import { rollingSummary, summaryItem } from './summary.js';
@@ -26,20 +26,34 @@ const conversationState = z.object({
   compaction: z.object({ last: z.object({ level: label }) }),
 });
 
-/** The fields of a message, by its id, that the SDK has and the service does not. */
-export const sdkFields = z.object({ id, fields: maskedAs(messageFields, z.record(z.string(), z.unknown())) });
-type SdkFields = z.infer<typeof sdkFields>;
+/** The fields of a message that the SDK has and the service does not. */
+export interface SdkFields {
+  /** Of the message. */
+  id: string;
+  fields: Record<string, unknown>;
+}
+
+export const sdkFields = exact<SdkFields>()(
+  z.object({ id, fields: maskedAs(messageFields, z.record(z.string(), z.unknown())) }),
+);
 
 /** What the SDK knows of a conversation, and how often it was stored. */
-export const sdkState = z.object({
-  id,
-  state: maskedAs(
-    conversationState,
-    z.custom<object>((given) => typeof given === 'object' && given !== null),
-  ),
-  revision: count,
-});
-type SdkState = z.infer<typeof sdkState>;
+export interface SdkState {
+  id: string;
+  state: object;
+  revision: number;
+}
+
+export const sdkState = exact<SdkState>()(
+  z.object({
+    id,
+    state: maskedAs(
+      conversationState,
+      z.custom<object>((given) => typeof given === 'object' && given !== null),
+    ),
+    revision: count,
+  }),
+);
 
 /** What `emulatorStore` stores besides messages. */
 export class SdkRecords {

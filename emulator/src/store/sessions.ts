@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { id } from '../base/fields.js';
+import { exact, id } from '../base/fields.js';
 import { hashKey } from './api-keys.js';
 import type { IdSource } from './random.js';
 import { type Collection, checkedId, type Storage } from './storage.js';
@@ -11,8 +11,12 @@ export interface Session {
 }
 
 /** A stored session, with only a hash of its token. */
-export const sessionRecord = z.object({ hash: id, userId: id });
-type SessionRecord = z.infer<typeof sessionRecord>;
+export interface SessionRecord {
+  hash: string;
+  userId: string;
+}
+
+export const sessionRecord = exact<SessionRecord>()(z.object({ hash: id, userId: id }));
 
 /** The sessions of users. */
 export class Sessions {

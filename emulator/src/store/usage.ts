@@ -1,24 +1,35 @@
 import * as z from 'zod/mini';
-import { count, id, label } from '../base/fields.js';
+import { count, exact, id, label } from '../base/fields.js';
 import type { ApiKeyInfo } from './api-keys.js';
 import type { Collection, Storage } from './storage.js';
 
 const tokens = z.number().check(z.gte(0));
 
-export const usageEntry = z.object({
-  /** `YYYY-MM-DD` */
-  day: label.check(z.regex(/^\d{4}-\d\d-\d\d$/, 'not a date as YYYY-MM-DD')),
-  model: id,
-  tokens,
-  /** The part of them that prompts had. */
-  prompt: z.optional(tokens),
-  requests: z.optional(count),
-  key: z.optional(z.object({ id, name: label })),
-  /** The conversation, if it is known. */
-  conversation: z.optional(label),
-});
 /** Tokens on one UTC day: of one model, one key and one conversation. */
-export type UsageEntry = z.infer<typeof usageEntry>;
+export interface UsageEntry {
+  /** `YYYY-MM-DD` */
+  day: string;
+  model: string;
+  tokens: number;
+  /** The part of them that prompts had. */
+  prompt?: number | undefined;
+  requests?: number | undefined;
+  key?: { id: string; name: string } | undefined;
+  /** The conversation, if it is known. */
+  conversation?: string | undefined;
+}
+
+export const usageEntry = exact<UsageEntry>()(
+  z.object({
+    day: label.check(z.regex(/^\d{4}-\d\d-\d\d$/, 'not a date as YYYY-MM-DD')),
+    model: id,
+    tokens,
+    prompt: z.optional(tokens),
+    requests: z.optional(count),
+    key: z.optional(z.object({ id, name: label })),
+    conversation: z.optional(label),
+  }),
+);
 
 /** Used tokens by UTC day, model, key and conversation. */
 export class Usage {

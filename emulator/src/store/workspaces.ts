@@ -1,20 +1,34 @@
 import * as z from 'zod/mini';
-import { id, namedObject, text } from '../base/fields.js';
+import { exact, id, namedObject, text } from '../base/fields.js';
 import type { IdSource } from './random.js';
 import { type Collection, checkedId, type Storage } from './storage.js';
 
-export const workspaceRecord = namedObject('Workspace', { id, name: z.string(), members: z.array(id) });
 /** A workspace and the users who may access it. */
-export type Workspace = z.infer<typeof workspaceRecord>;
+export interface Workspace {
+  id: string;
+  name: string;
+  members: string[];
+}
 
-export const workspaceInput = z.object({
-  id: z.optional(text),
-  name: z.optional(z.string()),
-  /** User ids. @default the user of `emulator.sessionToken` */
-  members: z.optional(z.readonly(z.array(text))),
-});
+export const workspaceRecord = exact<Workspace>()(
+  namedObject('Workspace', { id, name: z.string(), members: z.array(id) }),
+);
+
 /** A workspace to create. */
-export type WorkspaceInput = z.infer<typeof workspaceInput>;
+export interface WorkspaceInput {
+  id?: string | undefined;
+  name?: string | undefined;
+  /** User ids. @default the user of `emulator.sessionToken` */
+  members?: readonly string[] | undefined;
+}
+
+export const workspaceInput = exact<WorkspaceInput>()(
+  z.object({
+    id: z.optional(text),
+    name: z.optional(z.string()),
+    members: z.optional(z.readonly(z.array(text))),
+  }),
+);
 
 /** The workspaces of the account. */
 export class Workspaces {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { count, described, label } from '../base/fields.js';
+import { count, described, exact, label } from '../base/fields.js';
 import { type Language, TOKENS_PER_MESSAGE } from './language.js';
 
 /** The part of a prompt that a message is, if a conversation of the SDK wrote the prompt. */
@@ -7,25 +7,49 @@ export type PromptPart = (typeof PROMPT_PARTS)[number];
 /** All parts, in the order of a prompt. */
 const PROMPT_PARTS = ['instructions', 'context', 'newest', 'recalled', 'input'] as const;
 
-const promptMessage = z.object({
-  index: described('Its place in the prompt, from 0.', count),
-  role: label,
-  tokens: count,
-  part: z.optional(described('If a conversation of the SDK wrote the prompt.', z.enum(PROMPT_PARTS))),
-  text: described('Its first characters.', z.string()),
-  lines: z.optional(described('The entries of a context, or the messages that were recalled.', count)),
-});
 /** A message of a prompt. */
-export type PromptMessage = z.infer<typeof promptMessage>;
+export interface PromptMessage {
+  /** Its place in the prompt, from 0. */
+  index: number;
+  role: string;
+  tokens: number;
+  /** If a conversation of the SDK wrote the prompt. */
+  part?: PromptPart | undefined;
+  /** Its first characters. */
+  text: string;
+  /** The entries of a context, or the messages that were recalled. */
+  lines?: number | undefined;
+}
 
-export const promptTokens = z.object({
-  tokens: count,
-  contextWindow: count,
-  messages: described('The 200 largest messages, in the order of the prompt.', z.array(promptMessage)),
-  others: described('The rest.', z.object({ messages: count, tokens: count })),
-});
+const promptMessage = exact<PromptMessage>()(
+  z.object({
+    index: count,
+    role: label,
+    tokens: count,
+    part: z.optional(described('If a conversation of the SDK wrote the prompt.', z.enum(PROMPT_PARTS))),
+    text: described('Its first characters.', z.string()),
+    lines: z.optional(described('The entries of a context, or the messages that were recalled.', count)),
+  }),
+);
+
 /** The tokens of a prompt and of its messages. */
-export type PromptTokens = z.infer<typeof promptTokens>;
+export interface PromptTokens {
+  tokens: number;
+  contextWindow: number;
+  /** The 200 largest ones, in the order of the prompt. */
+  messages: PromptMessage[];
+  /** The rest. */
+  others: { messages: number; tokens: number };
+}
+
+export const promptTokens = exact<PromptTokens>()(
+  z.object({
+    tokens: count,
+    contextWindow: count,
+    messages: described('The 200 largest messages, in the order of the prompt.', z.array(promptMessage)),
+    others: z.object({ messages: count, tokens: count }),
+  }),
+);
 
 interface Message {
   role: string;

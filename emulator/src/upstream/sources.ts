@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { described } from '../base/fields.js';
+import { described, exact } from '../base/fields.js';
 import { RecordingSource, ReplaySource, readableRecording, recordingsIn } from './cassettes.js';
 import type { ModelSource, UpstreamOptions } from './model-source.js';
 import { UpstreamSource } from './upstream-source.js';
@@ -10,16 +10,27 @@ export interface SourceOptions {
   cassettes?: { directory: string; mode: 'record' | 'replay' } | undefined;
 }
 
-export const answersResponse = z.object({
-  from: described('Unless a scripted reply matches.', z.enum(['built-in', 'upstream', 'recording'])),
-  upstream: z.optional(described('Its URL.', z.string())),
-  directory: z.optional(described('The directory of recordings.', z.string())),
-  recordings: z.array(
-    z.object({ file: z.string(), request: z.record(z.string(), z.unknown()), answers: z.array(z.string()) }),
-  ),
-});
 /** Where completions come from. */
-export type Answers = z.infer<typeof answersResponse>;
+export interface Answers {
+  /** Unless a scripted reply matches. */
+  from: 'built-in' | 'upstream' | 'recording';
+  /** The URL of the upstream. */
+  upstream?: string | undefined;
+  /** The directory of recordings. */
+  directory?: string | undefined;
+  recordings: { file: string; request: Record<string, unknown>; answers: string[] }[];
+}
+
+export const answersResponse = exact<Answers>()(
+  z.object({
+    from: described('Unless a scripted reply matches.', z.enum(['built-in', 'upstream', 'recording'])),
+    upstream: z.optional(described('Its URL.', z.string())),
+    directory: z.optional(described('The directory of recordings.', z.string())),
+    recordings: z.array(
+      z.object({ file: z.string(), request: z.record(z.string(), z.unknown()), answers: z.array(z.string()) }),
+    ),
+  }),
+);
 
 /** The source of the options; `undefined` without an upstream or recorded responses. */
 export function modelSource({ upstream, cassettes }: SourceOptions): ModelSource | undefined {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { described, id, label, text } from '../base/fields.js';
+import { described, exact, id, label, text } from '../base/fields.js';
 
 /** A tool call of a model. The API does not document them; they have OpenAI's form. */
 export interface ToolCall {
@@ -12,17 +12,26 @@ export interface ToolCall {
   };
 }
 
-export const scriptedToolCall = z.object({
-  /** @default a new id */
-  id: z.optional(id),
-  function: z.object({
-    name: text,
-    /** @default {} */
-    arguments: z.optional(described('JSON, or a value to send as JSON.', z.unknown())),
-  }),
-});
 /** A tool call in a scripted reply. */
-export type ScriptedToolCall = z.infer<typeof scriptedToolCall>;
+export interface ScriptedToolCall {
+  /** @default a new id */
+  id?: string | undefined;
+  function: {
+    name: string;
+    /** JSON, or a value to send as JSON. @default {} */
+    arguments?: unknown;
+  };
+}
+
+export const scriptedToolCall = exact<ScriptedToolCall>()(
+  z.object({
+    id: z.optional(id),
+    function: z.object({
+      name: text,
+      arguments: z.optional(described('JSON, or a value to send as JSON.', z.unknown())),
+    }),
+  }),
+);
 
 /** What an event of a stream adds to tool calls. */
 export interface ToolCallPieces {

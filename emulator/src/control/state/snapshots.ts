@@ -1,16 +1,23 @@
 import * as z from 'zod/mini';
-import { count, namedObject, time } from '../../base/fields.js';
+import { count, exact, namedObject, time } from '../../base/fields.js';
 import { checkedId } from '../../store/storage.js';
 import type { EmulatorState } from './state-schema.js';
 
-export const snapshotInfo = namedObject('Snapshot', {
-  name: z.string(),
-  /** The time of the emulator's clock in the snapshot. */
-  time,
-  conversations: count,
-});
 /** A kept snapshot, without its data. */
-export type SnapshotInfo = z.infer<typeof snapshotInfo>;
+export interface SnapshotInfo {
+  name: string;
+  /** The time of the emulator's clock in the snapshot, in ISO 8601. */
+  time: string;
+  conversations: number;
+}
+
+export const snapshotInfo = exact<SnapshotInfo>()(
+  namedObject('Snapshot', {
+    name: z.string(),
+    time,
+    conversations: count,
+  }),
+);
 
 /** Snapshots by name, in memory until the emulator is closed. A reset does not remove them. */
 export class Snapshots {

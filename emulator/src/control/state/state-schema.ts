@@ -1,79 +1,130 @@
 import * as z from 'zod/mini';
 import { checked } from '../../base/checked.js';
-import { clockPosition } from '../../base/clock.js';
-import { id, label, marked, unchecked } from '../../base/fields.js';
-import { modelSchema } from '../../base/models.js';
-import { planSchema } from '../../store/account.js';
-import { keyRecord } from '../../store/api-keys.js';
+import { type ClockPosition, clockPosition } from '../../base/clock.js';
+import { exact, id, label, marked, unchecked } from '../../base/fields.js';
+import { type EmulatorModel, modelSchema } from '../../base/models.js';
+import { type Plan, planSchema } from '../../store/account.js';
+import { type ApiKeyRecord, keyRecord } from '../../store/api-keys.js';
 import {
+  type CompactionReceipt,
+  type ConversationState,
   conversationState,
+  type MessageRecord,
   messageRecord,
+  type PinnedMemoryItem,
   pinnedItem,
   receiptRecord,
+  type SummaryVersion,
   summaryVersion,
 } from '../../store/conversation-records.js';
-import { fileRecord } from '../../store/files.js';
-import { idempotencyEntry } from '../../store/idempotency.js';
-import { executionRecord, integrationRecord } from '../../store/integrations.js';
-import { memoryItem } from '../../store/memory.js';
-import { presetRecord } from '../../store/presets.js';
-import { savedSequence } from '../../store/random.js';
-import { sdkFields, sdkState } from '../../store/sdk-records.js';
-import { sessionRecord } from '../../store/sessions.js';
-import { rollingSummary, summaryItem } from '../../store/summary.js';
-import { usageEntry } from '../../store/usage.js';
-import { workspaceRecord } from '../../store/workspaces.js';
+import { type FileRecord, fileRecord } from '../../store/files.js';
+import { type IdempotencyEntry, idempotencyEntry } from '../../store/idempotency.js';
+import {
+  executionRecord,
+  type Integration,
+  type IntegrationExecution,
+  integrationRecord,
+} from '../../store/integrations.js';
+import { memoryItem, type UserMemoryItem } from '../../store/memory.js';
+import { type Preset, presetRecord } from '../../store/presets.js';
+import { type SavedSequence, savedSequence } from '../../store/random.js';
+import { type SdkFields, type SdkState, sdkFields, sdkState } from '../../store/sdk-records.js';
+import { type SessionRecord, sessionRecord } from '../../store/sessions.js';
+import { type RollingSummary, rollingSummary, type SummaryItem, summaryItem } from '../../store/summary.js';
+import { type UsageEntry, usageEntry } from '../../store/usage.js';
+import { type Workspace, workspaceRecord } from '../../store/workspaces.js';
 
-const conversationInState = z.object({
-  ...z.omit(conversationState, { pins: true, summary: true }).shape,
-  messages: z.array(messageRecord),
-  pinnedMemory: z.array(pinnedItem),
-  /** For reading only, as the Context API returns it. `restore` uses `summaryItems`. */
-  rollingSummary: unchecked(rollingSummary),
-  summaryItems: z.array(summaryItem),
-  summaryVersions: z.array(summaryVersion),
-  /** The receipts of the last compactions. */
-  receipts: z.optional(z.array(receiptRecord)),
-  /** What `emulatorStore` stores besides the messages. */
-  sdkFields: z.optional(z.array(sdkFields)),
-  sdkState: z.optional(sdkState),
-});
 /** A conversation with all its stored data. */
-export type ConversationInState = z.infer<typeof conversationInState>;
+export interface ConversationInState extends Omit<ConversationState, 'pins' | 'summary'> {
+  messages: MessageRecord[];
+  pinnedMemory: PinnedMemoryItem[];
+  /** For reading only, as the Context API returns it. `restore` uses `summaryItems`. */
+  rollingSummary: RollingSummary;
+  summaryItems: SummaryItem[];
+  summaryVersions: SummaryVersion[];
+  /** The receipts of the last compactions. */
+  receipts?: CompactionReceipt[] | undefined;
+  /** What `emulatorStore` stores besides the messages. */
+  sdkFields?: SdkFields[] | undefined;
+  sdkState?: SdkState | undefined;
+}
 
-export const stateSchema = z.object({
-  /** The seed. The initial keys and the initial token are derived from it. */
-  seed: z.string(),
-  /** Where the clock stood. */
-  clock: z.optional(clockPosition),
-  /** The positions of the id sequences. */
-  sequences: z.array(savedSequence),
-  /** The plan, if it was changed; else the plan of the options applies. */
-  plan: z.optional(planSchema),
-  apiKeys: z.array(keyRecord),
-  sessions: z.array(sessionRecord),
-  workspaces: z.array(workspaceRecord),
-  conversations: z.array(conversationInState),
-  memory: z.array(z.object({ ...memoryItem.shape, ownerId: id })),
-  /** The models you added, without the built-in ones. */
-  models: z.optional(z.array(modelSchema)),
-  presets: z.array(presetRecord),
-  /** `content` is base64. */
-  files: z.array(
-    z.object({
-      ...fileRecord.shape,
-      contentType: marked('media', z.string()),
-      content: marked('content', z.string()),
-    }),
-  ),
-  /** The integrations you created, without the built-in ones. */
-  integrations: z.optional(z.array(integrationRecord)),
-  integrationExecutions: z.array(executionRecord),
-  usage: z.array(usageEntry),
-  idempotency: z.array(idempotencyEntry),
-});
+const conversationInState = exact<ConversationInState>()(
+  z.object({
+    ...z.omit(conversationState, { pins: true, summary: true }).shape,
+    messages: z.array(messageRecord),
+    pinnedMemory: z.array(pinnedItem),
+    rollingSummary: unchecked(rollingSummary),
+    summaryItems: z.array(summaryItem),
+    summaryVersions: z.array(summaryVersion),
+    receipts: z.optional(z.array(receiptRecord)),
+    sdkFields: z.optional(z.array(sdkFields)),
+    sdkState: z.optional(sdkState),
+  }),
+);
+
 /** All data that an emulator has stored, as plain JSON. Contains keys and tokens only as hashes. */
-export type EmulatorState = z.infer<typeof stateSchema>;
+export interface EmulatorState {
+  /** The seed. The initial keys and the initial token are derived from it. */
+  seed: string;
+  /** Where the clock stood. */
+  clock?: ClockPosition | undefined;
+  /** The positions of the id sequences. */
+  sequences: SavedSequence[];
+  /** The plan, if it was changed; else the plan of the options applies. */
+  plan?: Plan | undefined;
+  apiKeys: ApiKeyRecord[];
+  sessions: SessionRecord[];
+  workspaces: Workspace[];
+  conversations: ConversationInState[];
+  memory: MemoryInState[];
+  /** The models you added, without the built-in ones. */
+  models?: EmulatorModel[] | undefined;
+  presets: Preset[];
+  files: FileInState[];
+  /** The integrations you created, without the built-in ones. */
+  integrations?: Integration[] | undefined;
+  integrationExecutions: IntegrationExecution[];
+  usage: UsageEntry[];
+  idempotency: IdempotencyEntry[];
+}
+
+interface MemoryInState extends UserMemoryItem {
+  ownerId: string;
+}
+
+interface FileInState extends FileRecord {
+  contentType: string;
+  /** Base64. */
+  content: string;
+}
+
+export const stateSchema = exact<EmulatorState>()(
+  z.object({
+    seed: z.string(),
+    clock: z.optional(clockPosition),
+    sequences: z.array(savedSequence),
+    plan: z.optional(planSchema),
+    apiKeys: z.array(keyRecord),
+    sessions: z.array(sessionRecord),
+    workspaces: z.array(workspaceRecord),
+    conversations: z.array(conversationInState),
+    memory: z.array(z.object({ ...memoryItem.shape, ownerId: id })),
+    models: z.optional(z.array(modelSchema)),
+    presets: z.array(presetRecord),
+    files: z.array(
+      z.object({
+        ...fileRecord.shape,
+        contentType: marked('media', z.string()),
+        content: marked('content', z.string()),
+      }),
+    ),
+    integrations: z.optional(z.array(integrationRecord)),
+    integrationExecutions: z.array(executionRecord),
+    usage: z.array(usageEntry),
+    idempotency: z.array(idempotencyEntry),
+  }),
+);
 
 /** A state without what gives keys away; who opens one keeps the keys that they have. */
 export const stateWithoutKeys = z.object({

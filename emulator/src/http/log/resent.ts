@@ -1,22 +1,31 @@
 import * as z from 'zod/mini';
 import { badRequest } from '../../base/errors.js';
-import { described, text } from '../../base/fields.js';
+import { described, exact, text } from '../../base/fields.js';
 import { RESENT_HEADER } from './attempts.js';
 import type { LogEntry } from './log-entry.js';
 import { headersOf } from './records.js';
 import type { RequestLog } from './request-log.js';
 
-export const requestChanges = z.object({
-  method: z.optional(text),
-  /** Path with query. */
-  path: z.optional(text),
-  headers: z.optional(
-    described('All headers. A value that the log hides stays what it was.', z.record(z.string(), z.string())),
-  ),
-  body: z.optional(z.string()),
-});
 /** What to change in a request that is sent once more. The rest stays as it was. */
-export type RequestChanges = z.infer<typeof requestChanges>;
+export interface RequestChanges {
+  method?: string | undefined;
+  /** Path with query. */
+  path?: string | undefined;
+  /** All headers. A value that the log hides, such as a key, stays what it was. */
+  headers?: Record<string, string> | undefined;
+  body?: string | undefined;
+}
+
+export const requestChanges = exact<RequestChanges>()(
+  z.object({
+    method: z.optional(text),
+    path: z.optional(text),
+    headers: z.optional(
+      described('All headers. A value that the log hides stays what it was.', z.record(z.string(), z.string())),
+    ),
+    body: z.optional(z.string()),
+  }),
+);
 
 /**
  * Sends a logged request once more, with its own key. Returns the id of the new request at once, or `undefined` if the log
