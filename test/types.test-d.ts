@@ -14,7 +14,7 @@ import type {
   StandardSchema,
   ToolCallDelta,
 } from 'context-gateway';
-import { APIError, APITimeoutError, ContextClient, GatewayClient, type RateLimitError } from 'context-gateway';
+import { APIError, APITimeoutError, ContextClient, GatewayClient, type RateLimitError, tool } from 'context-gateway';
 import { createAiSdkProvider } from 'context-gateway/ai-sdk';
 import { fetch as undiciFetch } from 'undici';
 import { expectTypeOf } from 'vitest';
@@ -204,4 +204,13 @@ export function errors(error: unknown): void {
   }
   expectTypeOf<RateLimitError>().toExtend<APIError>();
   expectTypeOf<APIError>().toExtend<ContextGatewayError>();
+}
+
+/** Type-checked, and never called. */
+export function schemas(): void {
+  const parameters = { type: 'object', properties: { harbour: { type: 'string' } }, required: ['harbour'] } as const;
+  tool({ name: 'tide', parameters: { type: 'object', properties: {} }, execute: () => 'At noon.' });
+  tool({ name: 'tide', parameters });
+  // @ts-expect-error not a schema
+  tool({ name: 'tide', parameters: 'object' });
 }

@@ -68,7 +68,8 @@ export class GatewayClient extends ServiceClient<GatewayClientOptions> {
    * deadline, and a stream that is cut off ends with an error. What fails comes out as a response with `x-should-retry: false`,
    * so switch their retries off.
    *
-   * @throws {ConfigurationError} when a request is not for `/v1` of `baseURL`
+   * A request that is not for `/v1` of `baseURL` is a 400, and sent nowhere.
+   *
    * @throws {ClientClosedError} after `close()`
    * @throws the reason of its signal when a request is aborted
    *

@@ -24,16 +24,15 @@ const ENDPOINT =
   /^\/v1\/[a-z_-]+(\/(completions|content|edits|embeddings|generations|speech|transcriptions|translations))?$/;
 
 /**
- * One owner of retries: what another client could send again comes out as a response that says not to. Only an abort, wrong
- * use and a closed client throw.
+ * One owner of retries: a failure comes out as a response that says not to try again. Only an abort and a closed client throw.
+ * Wrong use is a 400, because other clients show the message of no other error.
  */
 export function gatewayFetch(transport: Transport, completions: ChatCompletions) {
   return async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
-    const { base } = transport;
     const request = new Request(input, init);
     const signal = init?.signal === undefined && input instanceof Request ? input.signal : init?.signal;
     try {
-      const endpoint = await endpointOf(request, base, signal);
+      const endpoint = await endpointOf(request, transport.base, signal);
       const options = { headers: headersOf(request), ...(signal && { signal }) };
       const { body } = endpoint;
       if (endpoint.path === COMPLETIONS && request.method === 'POST' && isObject(body))
@@ -136,21 +135,22 @@ function eventsOf(stream: ChatCompletionStream): ReadableStream<Uint8Array> {
 
 /** The service's own response to a call that failed, or one for a failure without a response. */
 function responseTo(error: unknown): Response {
-  const isWrongUse = error instanceof ConfigurationError || error instanceof RequestValidationError;
   const isEnd = error instanceof APIAbortError || error instanceof ClientClosedError;
-  if (!(error instanceof ContextGatewayError) || isWrongUse || isEnd) throw asThrownByFetch(error);
+  if (!(error instanceof ContextGatewayError) || isEnd) throw asThrownByFetch(error);
   const own = error instanceof APIError ? error : undefined;
   const headers = passedHeaders(own?.headers ?? new Headers(), 'application/json');
   headers.set('x-should-retry', 'false');
   if (own?.retryAfter !== undefined) headers.set('retry-after', String(Math.ceil(own.retryAfter / 1_000)));
   if (own?.status === 304) return new Response(null, { status: 304, headers });
-  const status = own !== undefined && own.status >= 400 ? own.status : error instanceof APITimeoutError ? 504 : 502;
+  const isWrongUse = error instanceof ConfigurationError || error instanceof RequestValidationError;
+  const usual = isWrongUse ? 400 : error instanceof APITimeoutError ? 504 : 502;
+  const status = own !== undefined && own.status >= 400 ? own.status : usual;
   const body = own && APIError.bodyOf(own);
   return new Response(body ?? JSON.stringify({ error: errorFields(error) }), { status, headers });
 }
 
 /** The form of an error that all these clients read. */
 function errorFields(error: Error): object {
-  const { type, code, param } = error as Partial<APIError>;
-  return { message: error.message, type: type ?? error.name, code: code ?? error.name, param: param ?? null };
+  const { type, code, param, sent } = error as Partial<APIError>;
+  return { message: error.message, type: type ?? error.name, code: code ?? error.name, param: param ?? null, sent };
 }

@@ -18,9 +18,15 @@ export interface ToolDefinition<Args> {
   /** What it does, and when to call it. */
   description?: string | undefined;
   /** The arguments: a [Standard Schema](https://standardschema.dev) that has a JSON Schema, such as one of zod, or a JSON Schema. */
-  parameters?: StandardSchema<Args> | (object & { '~standard'?: undefined }) | undefined;
+  parameters?:
+    | StandardSchema<Args>
+    | { readonly [keyword: string]: unknown; readonly '~standard'?: undefined }
+    | undefined;
   /** The same as `parameters`, which the AI SDK and MCP call so. */
-  inputSchema?: StandardSchema<Args> | (object & { '~standard'?: undefined }) | undefined;
+  inputSchema?:
+    | StandardSchema<Args>
+    | { readonly [keyword: string]: unknown; readonly '~standard'?: undefined }
+    | undefined;
   /** Checks and types the arguments, beside a JSON Schema as `parameters`. */
   schema?: StandardSchema<Args> | undefined;
   /** Whether the model must write arguments that match exactly. Not every service knows it. */

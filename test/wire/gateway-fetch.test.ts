@@ -2,7 +2,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { generateText, streamText } from 'ai';
 import OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
-import { ClientClosedError, ConfigurationError } from '../../src/index.js';
+import { ClientClosedError } from '../../src/index.js';
 import { completion } from '../helpers/samples.js';
 import { answer, headOf, json, raw, rawThenEnd, rawThenReset, refused, resetAtEnd } from './behaviours.js';
 import { stall } from './fault-server.js';
@@ -80,10 +80,12 @@ describe('what is sent', () => {
   ])('goes to no other address: %s', async (address) => {
     const { gateway } = openai();
 
-    const error = await errorOf(gateway.fetch(address.replace('{own}', world.server.url)));
+    const response = await gateway.fetch(address.replace('{own}', world.server.url));
 
-    expect(error).toBeInstanceOf(ConfigurationError);
-    expect(String(error)).toContain(`${world.server.url}/v1`);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      error: { message: expect.stringContaining(`${world.server.url}/v1:`) },
+    });
     expect(world.server.turns).toEqual([]);
   });
 
@@ -209,7 +211,7 @@ describe('a failure', () => {
     const late = await ask();
     expect([late.status, await late.json()]).toMatchObject([
       504,
-      { error: { type: 'APITimeoutError', code: 'APITimeoutError' } },
+      { error: { type: 'APITimeoutError', code: 'APITimeoutError', sent: 'maybe' } },
     ]);
     const failed = await ask();
     expect([failed.status, await failed.json()]).toMatchObject([502, { error: { message: 'No.', type: 'x' } }]);
