@@ -211,6 +211,11 @@ export function schemas(): void {
   const parameters = { type: 'object', properties: { harbour: { type: 'string' } }, required: ['harbour'] } as const;
   tool({ name: 'tide', parameters: { type: 'object', properties: {} }, execute: () => 'At noon.' });
   tool({ name: 'tide', parameters });
+  interface OfALibrary {
+    type?: string;
+  }
+  const ofALibrary: OfALibrary = {};
+  tool({ name: 'tide', parameters: ofALibrary });
   // @ts-expect-error not a schema
   tool({ name: 'tide', parameters: 'object' });
 }
