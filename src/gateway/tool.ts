@@ -11,11 +11,6 @@ export interface ToolContext {
   toolCallId: string;
 }
 
-/** A JSON Schema, written as a literal or of any type. */
-type JsonSchema =
-  | { readonly [keyword: string]: unknown; readonly '~standard'?: undefined }
-  | (object & { readonly '~standard'?: undefined });
-
 /** A function that a model may call, for `tool`. */
 export interface ToolDefinition<Args> {
   /** Letters, digits, `_` and `-`. */
@@ -23,9 +18,17 @@ export interface ToolDefinition<Args> {
   /** What it does, and when to call it. */
   description?: string | undefined;
   /** The arguments: a [Standard Schema](https://standardschema.dev) that has a JSON Schema, such as one of zod, or a JSON Schema. */
-  parameters?: StandardSchema<Args> | JsonSchema | undefined;
+  parameters?:
+    | StandardSchema<Args>
+    | { readonly [keyword: string]: unknown; readonly '~standard'?: undefined }
+    | (object & { readonly '~standard'?: undefined })
+    | undefined;
   /** The same as `parameters`, which the AI SDK and MCP call so. */
-  inputSchema?: StandardSchema<Args> | JsonSchema | undefined;
+  inputSchema?:
+    | StandardSchema<Args>
+    | { readonly [keyword: string]: unknown; readonly '~standard'?: undefined }
+    | (object & { readonly '~standard'?: undefined })
+    | undefined;
   /** Checks and types the arguments, beside a JSON Schema as `parameters`. */
   schema?: StandardSchema<Args> | undefined;
   /** Whether the model must write arguments that match exactly. Not every service knows it. */
