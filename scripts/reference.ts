@@ -43,7 +43,7 @@ const PAGES: readonly Page[] = [
   {
     file: 'gateway',
     title: 'GatewayClient',
-    text: `Every call of \`/v1\`, with an API key. ${EACH} The last two are methods of the stream that \`create\` returns with \`stream: true\`.`,
+    text: `Every call of \`/v1\`, with an API key. ${EACH} The last two are methods of the stream that \`create\` returns with \`stream: true\`. \`gateway.fetch\` is a \`fetch\` for [other clients](../guides/from-openai.md#the-smallest-step).`,
     classes: [
       ['gateway', 'GatewayClient'],
       ['stream', 'ChatCompletionStream'],

@@ -45,7 +45,7 @@ export async function passResponse(response: ServiceResponse): Promise<Response>
   }
   timeouts.startIdle();
   const stop = (error: Error): void => {
-    end(error); // also if nobody reads
+    end(error); // an unread body would keep its call open
     body.cancel(error);
   };
   timeouts.follow({ progress: { phase: 'stream', sent: 'yes' }, cancel: stop });
