@@ -18,7 +18,7 @@ export function LossesCard(props: { conversation: InspectedConversation; onShow:
       <p>
         {lost.length === 0
           ? 'No decision, requirement or definition was lost.'
-          : `The context no longer contains ${plural(lost.length, 'decision, requirement or definition')}:`}
+          : `The context no longer contains ${plural(lost.length, 'statement')}:`}
       </p>
       <Statements
         {...props}
