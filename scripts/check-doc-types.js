@@ -1,10 +1,11 @@
 /**
  * Type-checks every TypeScript block of the documentation and of each `@example` in a doc comment against the built
- * package, in strict mode.
+ * package, in strict mode; and that the type of everything a user can reach can be written into the user's own declarations.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import ts from 'typescript';
 
 /** What examples use and do not declare: their imports, and the objects of the reader. */
 const PREAMBLE = `
@@ -48,6 +49,7 @@ for (const file of sources) {
     writeFileSync(join(folder, `${file.replace(/\W/g, '-')}-${count}.ts`), `${PREAMBLE}{\n${code}}\n`);
   }
 }
+writeFileSync(join(folder, 'declared.ts'), reachable());
 const compilerOptions = {
   // Our packages find each other as in a project that installs both.
   paths: {
@@ -58,9 +60,46 @@ const compilerOptions = {
   },
   ...{ target: 'es2022', module: 'esnext', moduleResolution: 'bundler', types: ['node'] },
   ...{ strict: true, noUncheckedIndexedAccess: true, noEmit: true, skipLibCheck: true },
+  declaration: true, // also reports types that have no name and cannot be written out
 };
 writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['**/*.ts'] }));
 const { status, stdout } = spawnSync('tsc', ['-p', folder], { encoding: 'utf8' });
 console.log(status === 0 ? `${count} blocks` : stdout.replace(/^node_modules\/[^/]+\//gm, ''));
 rmSync(folder, { recursive: true });
 process.exitCode = count > 0 && status === 0 ? 0 : 1;
+
+/** A module that exports each property of each exported type, and what each exported function returns, with inferred types. */
+function reachable() {
+  const { exports } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const entries = Object.entries(exports).filter(([, target]) => typeof target === 'object');
+  const program = ts.createProgram(
+    entries.map(([, { import: target }]) => resolve(target.types)),
+    { module: ts.ModuleKind.NodeNext, skipLibCheck: true },
+  );
+  const checker = program.getTypeChecker();
+  const lines = entries.flatMap(([path, { import: target }], at) => {
+    const symbol = checker.getSymbolAtLocation(program.getSourceFile(resolve(target.types)));
+    const members = checker.getExportsOfModule(symbol).flatMap((name) => reachedFrom(checker, name, `entry${at}`));
+    return [`import * as entry${at} from 'context-gateway${path.slice(1)}';`, ...members];
+  });
+  return lines.join('\n');
+}
+
+function reachedFrom(checker, exported, entry) {
+  const symbol = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
+  const id = `${entry}${exported.name}`;
+  if (symbol.flags & ts.SymbolFlags.Function)
+    return [
+      `export const ${id} = (...given: Parameters<typeof ${entry}.${exported.name}>) => ${entry}.${exported.name}(...given);`,
+    ];
+  if (!(symbol.flags & ts.SymbolFlags.Type)) return [];
+  const parameters = symbol.declarations.find(({ typeParameters }) => typeParameters)?.typeParameters ?? [];
+  const type = `${entry}.${exported.name}${parameters.length > 0 ? `<${parameters.map(() => 'any')}>` : ''}`;
+  const declared = checker.getDeclaredTypeOfSymbol(symbol);
+  const isPublic = (property) =>
+    !(ts.getCombinedModifierFlags(property.declarations?.[0] ?? exported) & ts.ModifierFlags.Protected);
+  const properties = (declared.flags & ts.TypeFlags.Object ? declared.getProperties() : []).filter(isPublic);
+  return properties
+    .filter(({ name }) => /^\w+$/.test(name))
+    .map(({ name }) => `export const ${id}_${name} = (undefined as unknown as ${type}).${name};`);
+}

@@ -83,6 +83,8 @@ interface Entry {
   file: string;
   signatures: readonly SignatureReflection[];
 }
+/** A declaration, and the entry that has it. Types that a property reaches need not be exported. */
+type Declared = DeclarationReflection & { entry: string; isExported: boolean };
 interface TypePage {
   file: string;
   title: string;
@@ -124,6 +126,8 @@ const OPTIONS = [
   'ConversationOptions',
   'TurnOptions',
 ];
+const UNEXPORTED =
+  "A type that is *not exported* is written by what has it: `ChatCompletion['choices'][number]`, `Extract<ClientEvent, { type: 'done' }>`, `Parameters<typeof mapCalls>[2]`.";
 const FOLDER = 'docs/reference';
 const NOTE = '<!-- Written by npm run reference, from the doc comments. -->';
 
@@ -169,9 +173,9 @@ for (const { file, text } of pages) {
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length > 0 || (check && written > 0) ? 1 : 0;
 
-/** The exported declarations of all entries, without duplicates. */
-async function read(): Promise<(DeclarationReflection & { entry: string })[]> {
-  const app = await Application.bootstrap({ logLevel: 'Warn', plugin: [], sort: ['source-order'] }, [
+/** The exported declarations of all entries, without duplicates, and the types that they reach, except those of the AI SDK. */
+async function read(): Promise<Declared[]> {
+  const app = await Application.bootstrapWithPlugins({ logLevel: 'Warn', sort: ['source-order'] }, [
     new TypeDocReader(),
     new TSConfigReader(),
   ]);
@@ -181,9 +185,36 @@ async function read(): Promise<(DeclarationReflection & { entry: string })[]> {
   if (app.logger.hasWarnings()) throw new Error('a doc comment has a broken link, or a public type is not exported');
   for (const parameter of converted.getReflectionsByKind(ReflectionKind.Parameter))
     if (parameter.name === '__namedParameters') parameter.name = 'options'; // one that is destructured
-  return (converted.children ?? []).flatMap((entry) =>
-    (entry.children ?? []).map((child) => Object.assign(child, { entry: entry.name.replace(/\/index$/, '') })),
-  );
+  const declared = (converted.children ?? []).flatMap((module) => {
+    const entry = module.name.replace(/\/index$/, '');
+    return (module.children ?? []).flatMap((child) =>
+      child.kind === ReflectionKind.Module
+        ? (child.children ?? [])
+            .filter((each) => isType(each) && entry !== 'ai-sdk')
+            .map((each) => Object.assign(each, { entry, isExported: false }))
+        : [Object.assign(child, { entry, isExported: true })],
+    );
+  });
+  const reached = declared.filter(({ isExported }) => isExported);
+  const names = new Set(reached.map(({ name }) => name));
+  for (const one of reached) // which grows
+    for (const other of declared)
+      if (!names.has(other.name) && wordsIn(one).includes(other.name)) {
+        names.add(other.name);
+        reached.push(other);
+      }
+  return reached;
+}
+
+/** The names in the types of a declaration: of its fields, parameters and results. */
+function wordsIn({ type, children = [], signatures = [], getSignature }: DeclarationReflection): string[] {
+  const types = [
+    type,
+    getSignature?.type,
+    ...signatures.flatMap((one) => [one.type, ...(one.parameters ?? []).map((each) => each.type)]),
+  ];
+  const members = children.filter(({ kind, flags }) => kind !== ReflectionKind.Constructor && !flags.isProtected);
+  return [...types.flatMap((each) => String(each).match(/\w+/g) ?? []), ...members.flatMap(wordsIn)];
 }
 
 function pageText({ file, title, text }: Page): string {
@@ -290,9 +321,11 @@ function fieldRows({ name: type, fields }: Part, prefix = ''): string[] {
   return [...own.values(), ...shared];
 }
 
-/** The types whose fields a type may have too: those that it extends, the options of a call, and unions of it. */
+/** The types whose fields a type may have too: those that it extends or joins, the options of a call, and unions of it. */
 function basesOf(name: string): string[] {
-  const extended = String(named.get(name)?.extendedTypes ?? '').match(/\w+/g) ?? [];
+  const { extendedTypes, type } = named.get(name) ?? {};
+  const joined = type?.type === 'intersection' ? type.types.map(typeName) : [];
+  const extended = [...joined, ...(String(extendedTypes ?? '').match(/\w+/g) ?? [])];
   const unions = [...named.values()].filter((union) => membersOf(union).includes(name));
   const all = new Set(['RequestOptions', ...extended, ...unions.map((union) => union.name)]);
   return [...all].filter((base) => base !== name);
@@ -302,10 +335,21 @@ function basesOf(name: string): string[] {
 function fieldsOf(name: string): readonly DeclarationReflection[] {
   const type = named.get(name);
   if (type === undefined || type.children) return type?.children ?? [];
-  const [first = [], ...others] = membersOf(type).map((member) =>
-    fieldsOf(member).filter((field) => field.inheritedFrom),
-  );
-  return first.filter((field) => others.every((fields) => fields.some(({ name }) => name === field.name)));
+  const [first = [], ...others] = membersOf(type).map(fieldsOf);
+  return others.length === 0
+    ? fieldsIn(type.type)
+    : first.filter((field) => others.every((fields) => fields.includes(field)));
+}
+
+/** The fields of an object type, and of the types that it is joined with. */
+function fieldsIn(type: SomeType | undefined): readonly DeclarationReflection[] {
+  if (type?.type === 'intersection') return type.types.flatMap(fieldsIn);
+  if (type?.type === 'reflection') return type.declaration.children ?? [];
+  if (type?.type !== 'reference') return [];
+  const [from, keys] = type.typeArguments ?? [];
+  const isNamed = ({ name }: DeclarationReflection): boolean => String(keys).includes(`"${name}"`);
+  if (type.name === 'Pick') return fieldsIn(from).filter(isNamed);
+  return type.name === 'Omit' ? fieldsIn(from).filter((field) => !isNamed(field)) : fieldsOf(type.name);
 }
 
 /** The names of the types of a union. */
@@ -373,18 +417,18 @@ function typesPage(page: TypePage): string {
     .filter((type) => isType(type) && typePageOf(type) === page)
     .filter(({ name }) => !OPTIONS.includes(name) && !homes.has(name))
     .sort((a, b) => a.name.localeCompare(b.name, 'en'));
-  const sections = types.map(({ name, comment, type }) => {
+  const sections = types.map(({ name, comment, type, isExported }) => {
     const methods = methodPages.get(name);
     const fields = fieldsOf(name).filter((field) => isListed(field, methods));
     const rows = fieldRows({ name, fields }).join('\n');
     return [
-      `## ${name}\n\n${plain(comment?.summary ?? [])}\n`,
+      `## ${name}\n\n${plain(comment?.summary ?? [])}${isExported ? '' : ' *Not exported.*'}\n`,
       ...(methods === undefined ? [] : [`Its methods: [${methods.title}](${methods.file}.md).\n`]),
-      ...(type === undefined ? [] : [`\`${nameOf(type)}\`${linksOf(type)}\n`]),
+      ...(type === undefined || rows !== '' ? [] : [`\`${nameOf(type)}\`${linksOf(type)}\n`]),
       ...(rows === '' ? [] : [`| field | type | |\n|---|---|---|\n${rows}\n`]),
     ].join('\n');
   });
-  return `# ${page.title}\n\n${NOTE}\n\n${sections.join('\n')}`;
+  return `# ${page.title}\n\n${NOTE}\n\n${UNEXPORTED}\n\n${sections.join('\n')}`;
 }
 
 /** Whether the page of a type lists a field: not what promises have, nor methods that have a page. */
@@ -419,7 +463,8 @@ function partsOf(type: SomeType | undefined): Part[] {
   }
   if (type?.type === 'reflection') return [{ name: '', fields: type.declaration.children ?? [] }];
   const declared = named.get(typeName(type));
-  return declared?.kind === ReflectionKind.Interface ? [{ name: declared.name, fields: declared.children ?? [] }] : [];
+  const fields = declared && isType(declared) && declared.type?.type !== 'union' ? fieldsOf(declared.name) : [];
+  return declared && fields.length > 0 ? [{ name: declared.name, fields }] : [];
 }
 
 /** A type as a reader writes it: without the `undefined` that a question mark says. */

@@ -1,11 +1,8 @@
 export type { APIPromise } from './base/api-promise.js';
 export type { CompletionUsage, PartialChatCompletion } from './base/completion.js';
 export type { ErrorData } from './base/error-data.js';
-export type { ValidationIssue } from './base/issues.js';
-export type { Logger } from './base/log.js';
-export type { Attempt, RateLimit, ResponseInfo, WithResponse } from './base/response-info.js';
-export type { DerivedOptions, RawRequest } from './call/client.js';
-export { ContextClient, type ContextClientOptions, type SessionHeader } from './context/client.js';
+export type { Attempt, RateLimit, ResponseInfo } from './base/response-info.js';
+export { ContextClient, type ContextClientOptions } from './context/client.js';
 export type { Memory } from './context/memory.js';
 export type {
   CompactionLevel,
@@ -27,7 +24,6 @@ export type {
 } from './context/schemas.js';
 export {
   APIError,
-  type Area,
   AuthenticationError,
   BadRequestError,
   InternalServerError,
@@ -42,67 +38,35 @@ export {
   APIConnectionError,
   APITimeoutError,
   ClientClosedError,
-  type Phase,
   ResponseTooLargeError,
   type Sent,
 } from './errors/connection.js';
 export { StreamConsumedError, StreamError, StreamTruncatedError } from './errors/stream.js';
 export { RequestValidationError, ResponseValidationError } from './errors/validation.js';
 export { toErrorData, toErrorResponse } from './errors/visible.js';
-export type {
-  ClientEvent,
-  DequeuedEvent,
-  DoneEvent,
-  FailureEvent,
-  MoreEvent,
-  QueuedEvent,
-  RequestEvent,
-  ResponseEvent,
-  RetryEvent,
-  SkippedEvent,
-  StartEvent,
-  StopReason,
-  ValidationEvent,
-} from './events/events.js';
+export type { ClientEvent } from './events/events.js';
 export { logTo } from './events/log-to.js';
 export type { Chat, ChatCompletions, ParsedChatCompletion } from './gateway/chat.js';
-export { GatewayClient, type GatewayClientOptions, type KeyType } from './gateway/client.js';
-export type { FileRecord, Files, FileUploadParams, Uploadable, UploadOptions } from './gateway/files.js';
+export { GatewayClient, type GatewayClientOptions } from './gateway/client.js';
+export type { FileRecord, Files, FileUploadParams, Uploadable } from './gateway/files.js';
 export type { Integration, IntegrationExecuteParams, IntegrationResult, Integrations } from './gateway/integrations.js';
-export { type MapOptions, type MapResult, mapCalls } from './gateway/map-calls.js';
+export { type MapResult, mapCalls } from './gateway/map-calls.js';
 export type { Preset, PresetExecuteParams, PresetListParams, PresetResult, Presets } from './gateway/presets.js';
-export type { OpenRecord } from './gateway/records.js';
-export { type Tool, type ToolContext, type ToolDefinition, tool } from './gateway/tool.js';
+export { type Tool, type ToolContext, tool } from './gateway/tool.js';
 export type { Usage, UsageParams, UsageReport } from './gateway/usage.js';
-export type {
-  DispatcherLike,
-  EngineKind,
-  Fetch,
-  FetchInit,
-  FetchResponse,
-  ProgressListener,
-} from './platform/engine.js';
 export type { Permit, RateLimiter, RateLimitObservation } from './rate-limit/rate-limiter.js';
-export type { ClientOptions, Credential } from './request/client-options.js';
-export type { Method, Query } from './request/request.js';
-export type { RequestOptions, SchemaOptions } from './request/request-options.js';
+export type { ClientOptions } from './request/client-options.js';
+export type { RequestOptions } from './request/request-options.js';
 export type { ChatCompletionStream } from './stream/completion-stream.js';
 export { toEventStream } from './stream/event-stream.js';
-export { type ReadStreamOptions, readChatCompletionStream } from './stream/relay.js';
-export type { StreamMetrics } from './stream/stream-owner.js';
-export type { StandardResult, StandardSchema } from './validation/validate.js';
+export { readChatCompletionStream } from './stream/relay.js';
 export type {
   ChatCompletion,
-  ChatCompletionChoice,
   ChatCompletionChunk,
-  ChatCompletionChunkChoice,
-  ChatCompletionDelta,
   ChatCompletionParams,
   ChatContentPart,
   ChatMessage,
-  ChatReply,
-  ChatRole,
   ResponseFormat,
 } from './wire/completions.js';
-export type { DecodeChunk, ServerSentEvent } from './wire/decode-chunk.js';
-export type { FunctionTool, ToolCall, ToolCallDelta, ToolChoice } from './wire/tools.js';
+export type { ServerSentEvent } from './wire/decode-chunk.js';
+export type { FunctionTool, ToolCall, ToolChoice } from './wire/tools.js';

@@ -9,10 +9,7 @@ import type {
   Preset,
   ResponseInfo,
   RollingSummary,
-  SchemaOptions,
   ServerSentEvent,
-  StandardSchema,
-  ToolCallDelta,
 } from 'context-gateway';
 import { APIError, APITimeoutError, ContextClient, GatewayClient, type RateLimitError, tool } from 'context-gateway';
 import { createAiSdkProvider } from 'context-gateway/ai-sdk';
@@ -74,7 +71,7 @@ export async function undocumented(): Promise<void> {
   expectTypeOf(preset?.anything).toBeUnknown();
 
   const schema = z.object({ rows: z.array(z.number()) }).transform(({ rows }) => rows.length);
-  const options: SchemaOptions<number> = { schema };
+  const options = { schema };
   expectTypeOf(gateway.presets.list({}, options)).toEqualTypeOf<APIPromise<number>>();
   expectTypeOf(gateway.request({ method: 'GET', path: '/v1/x' }, options)).toEqualTypeOf<APIPromise<number>>();
   expectTypeOf(gateway.files.upload({ file: new Blob(), purpose: 'p' }, { schema })).toEqualTypeOf<
@@ -82,9 +79,9 @@ export async function undocumented(): Promise<void> {
   >();
   expectTypeOf(gateway.integrations.list({ schema })).toEqualTypeOf<APIPromise<number>>();
   expectTypeOf(context.request({ method: 'GET', path: '/api/x' })).toEqualTypeOf<APIPromise<unknown>>();
-  const byHand: StandardSchema<Date> = {
+  const byHand = {
     '~standard': { version: 1, vendor: 'v', validate: () => ({ value: new Date() }) },
-  };
+  } as const;
   expectTypeOf(gateway.integrations.list({ schema: byHand })).toEqualTypeOf<APIPromise<Date>>();
 
   gateway.integrations.execute('chat', { action: 'post_message', channel: '#a', text: 'b', more: { deep: [1] } });
@@ -144,7 +141,7 @@ export async function tools(options: GatewayClientOptions): Promise<void> {
   const tools = [{ type: 'function', function: { name: 'tide' } }] as const;
   expectTypeOf(gateway.chat.completions.create({ ...chat, tools })).toEqualTypeOf<APIPromise<ChatCompletion>>();
   for await (const chunk of await gateway.chat.completions.create({ ...chat, tools, stream: true }))
-    expectTypeOf(chunk.choices[0]?.delta.tool_calls).toEqualTypeOf<ToolCallDelta[] | undefined>();
+    expectTypeOf(chunk.choices[0]?.delta.tool_calls?.[0]?.function?.name).toEqualTypeOf<string | null | undefined>();
   // A reply can be sent back as it is.
   const reply = (await gateway.chat.completions.create(chat)).choices[0]?.message;
   if (reply) gateway.chat.completions.create({ model: 'm', messages: [...messages, reply] });

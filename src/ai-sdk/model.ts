@@ -1,4 +1,4 @@
-import { type ChatReply, ConfigurationError, type GatewayClient, type RequestOptions } from '../index.js';
+import { type ChatCompletion, ConfigurationError, type GatewayClient, type RequestOptions } from '../index.js';
 import { toApiCallError } from './api-call-error.js';
 import { DIALECTS } from './dialect.js';
 import { toGatewayRequest } from './request.js';
@@ -62,7 +62,7 @@ export function createModel<Version extends Specification>(
 }
 
 /** The reasoning, the text and the tool calls of a reply. */
-function contentOf(reply: ChatReply | undefined) {
+function contentOf(reply: ChatCompletion['choices'][number]['message'] | undefined) {
   const { content: text = '', tool_calls: toolCalls = [] } = reply ?? {};
   const reasoning = reasoningIn(reply);
   return [

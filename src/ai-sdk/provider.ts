@@ -1,5 +1,5 @@
 import { NoSuchModelError } from '@ai-sdk/provider';
-import { ConfigurationError, type DecodeChunk, type GatewayClient } from '../index.js';
+import { ConfigurationError, type GatewayClient, type GatewayClientOptions } from '../index.js';
 import { DIALECTS } from './dialect.js';
 import { createModel } from './model.js';
 import type { AiSdkModel, Specification } from './specification.js';
@@ -9,7 +9,7 @@ export interface AiSdkProviderOptions<Version extends Specification = Specificat
   /** The version of the provider interface: `'v2'` for `ai` 5, `'v3'` for 6 and 7, `'v4'` for 7 alone. @default 'v3' */
   specification?: Version | undefined;
   /** Reads streams whose events have another form. @default the option of the client */
-  decodeChunk?: DecodeChunk | undefined;
+  decodeChunk?: GatewayClientOptions['decodeChunk'];
 }
 
 /** A provider of the Gateway's models for the AI SDK. Call it with a model id. */

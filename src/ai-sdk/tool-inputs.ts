@@ -1,5 +1,5 @@
 import { newToolCallId } from '../base/tool-call-id.js';
-import { ResponseValidationError, type ToolCallDelta } from '../index.js';
+import { type ChatCompletionChunk, ResponseValidationError } from '../index.js';
 import type { StreamPart } from './specification.js';
 
 /** The parts of a stream about calls of tools, the same in every version of the AI SDK. */
@@ -16,7 +16,9 @@ interface ToolInput {
 export class ToolInputs {
   readonly #calls = new Map<number, ToolInput>();
 
-  *add(deltas: readonly ToolCallDelta[]): Generator<ToolPart, undefined> {
+  *add(
+    deltas: NonNullable<ChatCompletionChunk['choices'][number]['delta']['tool_calls']>,
+  ): Generator<ToolPart, undefined> {
     for (const { index = 0, id, function: part } of deltas) {
       const call = this.#calls.get(index) ?? { id: '', name: '', input: '', started: false };
       this.#calls.set(index, call);

@@ -1,7 +1,7 @@
 import { shownSources } from '../base/shown-sources.js';
 import { shownTurn } from '../base/shown-turn.js';
 import { streamOf } from '../base/stream-of.js';
-import type { FoundMessage, PageTurn, ReplyPart, ReplyStream } from '../conversation/index.js';
+import type { FoundMessage, ReplyPart, ReplyStream, TurnEvent } from '../conversation/index.js';
 import { APIAbortError, type ToolCall, toErrorData } from '../index.js';
 
 /** A chunk of a message for `useChat`. The same in `ai` 5, 6 and 7. */
@@ -20,7 +20,7 @@ export type UIMessageChunk =
   | { type: 'finish'; messageMetadata?: TurnMetadata };
 
 /** The metadata of a message: the turn without its text. */
-export type TurnMetadata = Omit<PageTurn, 'text'>;
+export type TurnMetadata = Omit<Extract<TurnEvent, { type: 'turn' }>['turn'], 'text'>;
 
 /** Options of `turnToUIMessageStream`. */
 export interface UIMessageStreamOptions {

@@ -1,8 +1,8 @@
 /** One invalid value. `path` leads to the field. The value itself is never included. */
-export interface ValidationIssue {
+export type ValidationIssue = {
   readonly path: readonly (string | number)[];
   readonly message: string;
-}
+};
 
 /** The most issues that are collected, kept and printed. With exactly this many, there may be more. */
 export const MAX_ISSUES = 50;

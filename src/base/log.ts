@@ -1,11 +1,11 @@
 import { startOf } from './unicode.js';
 /** Where events are printed: `console`, or the logger of your app. */
-export interface Logger {
+export type Logger = {
   /** Gets what happens normally. */
   debug(line: string): void;
   /** Gets retries, failures and responses that do not match the documentation. */
   warn(line: string): void;
-}
+};
 
 /** The fields of every event. */
 interface LoggedEvent {

@@ -49,7 +49,7 @@ export interface ResponseInfo {
 }
 
 /** The data of a response, and its status, headers and attempts. */
-export interface WithResponse<T> {
+export type WithResponse<T> = {
   readonly data: T;
   readonly response: ResponseInfo;
-}
+};

@@ -22,7 +22,7 @@ import { RetryBudget } from './retry-budget.js';
 import { Transport } from './transport.js';
 
 /** A request to an endpoint that has no method yet. */
-export interface RawRequest {
+export type RawRequest = {
   method: Method;
   /**
    * The encoded path after `baseURL`, such as `/v1/models`. Events and errors contain it, so write ids as `{name}`:
@@ -34,7 +34,7 @@ export interface RawRequest {
   query?: Query | undefined;
   /** Sent as JSON. */
   body?: unknown;
-}
+};
 
 /** Options of the connections and the limiter, which a derived client shares. */
 const SHARED_OPTIONS = ['fetch', 'dispatcher', 'pacing'] as const;

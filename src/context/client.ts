@@ -34,12 +34,12 @@ import {
 } from './schemas.js';
 
 /** How the session token is sent. */
-export interface SessionHeader {
+export type SessionHeader = {
   /** The header's name. */
   name: string;
   /** The word before the token, such as `Bearer`. If absent, the header is the token alone. */
   scheme?: string | undefined;
-}
+};
 
 /** Options of a `ContextClient`. */
 export interface ContextClientOptions extends ClientOptions {

@@ -56,7 +56,7 @@ export interface ConversationMessage {
 }
 
 /** What a stored reply keeps of a message that its prompt repeated, or of a lost statement. */
-export interface MessageSource {
+export type MessageSource = {
   /** The message's id. A lost statement has none, nor has a message that your app stored without one. */
   id?: string | undefined;
   /** Only without an id. */
@@ -64,7 +64,7 @@ export interface MessageSource {
   /** As in `FoundMessage`. */
   score: number;
   match: Match;
-}
+};
 
 /** A message as it is stored. */
 export interface StoredMessage extends ConversationMessage {
@@ -91,7 +91,7 @@ export type ContextSection =
 export type EntrySection = 'goals' | 'requirements' | 'decisions' | 'currentPlan' | 'definitions';
 
 /** One statement of a summary. */
-export interface SummaryEntry {
+export type SummaryEntry = {
   section: EntrySection;
   text: string;
   /** For decisions: the service's id. */
@@ -102,20 +102,20 @@ export interface SummaryEntry {
   timestamp?: string | undefined;
   /** For definitions: the term that `text` explains. */
   term?: string | undefined;
-}
+};
 
 /** A decision, requirement or definition that a compaction lost. */
-export interface LostEntry extends SummaryEntry {
+export type LostEntry = SummaryEntry & {
   /** The last version of the summary that contained it. */
   until: number;
-}
+};
 
 /** The parts from which a context is rendered. */
-export interface ContextParts {
+export type ContextParts = {
   summary?: RollingSummary | undefined;
   pins?: readonly PinnedMemoryItem[] | undefined;
   memory?: readonly UserMemoryItem[] | undefined;
-}
+};
 
 /** The context at one point in time. Plain JSON. */
 export interface Snapshot {
@@ -137,7 +137,7 @@ export interface CompactionState {
 }
 
 /** A part that was not sent. */
-export interface Dropped {
+export type Dropped = {
   section: ContextSection | 'history';
   /** The id of the decision, pin or memory item, if it has one. */
   id?: string | undefined;
@@ -147,7 +147,7 @@ export interface Dropped {
   tokens?: number | undefined;
   /** `budget`: it did not fit. `excluded`: the user chose so. */
   reason: 'budget' | 'excluded';
-}
+};
 
 /** A message that a search found, or a statement that compactions lost. */
 export interface FoundMessage {
@@ -195,13 +195,13 @@ export interface PromptReport {
 }
 
 /** A message of a prompt as text: each client has its own form of images, and of calls of tools. The instructions are separate. */
-export interface PromptMessage {
+export type PromptMessage = {
   role: 'user' | 'assistant';
   content: string;
-}
+};
 
 /** Messages that fit the model's window. */
-export interface BuiltPrompt {
+export type BuiltPrompt = {
   /** The instructions. Not among `messages`, because some SDKs take them separately. */
   instructions?: string | undefined;
   /** The context, the newest messages, the recalled ones and the input. Contains no system message. */
@@ -217,7 +217,7 @@ export interface BuiltPrompt {
   /** Whether definitions of tools are sent with it, which are counted with the instructions. */
   hasTools?: boolean | undefined;
   report: PromptReport;
-}
+};
 
 /** A prompt that another client has sent, and its length as the service reported it. */
 export interface SentPrompt {
@@ -227,10 +227,10 @@ export interface SentPrompt {
 }
 
 /** A step of a reply: what the model wrote before it called tools, its calls, and their results. */
-export interface ChatStep {
+export type ChatStep = {
   text: string;
   calls: readonly { call: ToolCall; result: string }[];
-}
+};
 
 /** The result of a turn: the reply, its usage, and a report on the prompt. */
 export interface ChatTurn {
@@ -258,9 +258,9 @@ export interface ChatTurn {
 }
 
 /** A turn as a page gets it. Its `messages` name what was recalled, and have no calls, and results only if the app shows them. */
-export interface PageTurn extends Omit<ChatTurn, 'completion' | 'steps' | 'report'> {
+export type PageTurn = Omit<ChatTurn, 'completion' | 'steps' | 'report'> & {
   report: Omit<PromptReport, 'recalled'>;
-}
+};
 
 /** A part of a reply: a piece of its text, a call of a tool as it begins, or the result of one. */
 export type ReplyPart =
@@ -295,7 +295,7 @@ export interface ReplyStream extends AsyncIterable<string> {
 }
 
 /** The differences between two versions of a summary. */
-export interface SummaryDiff {
+export type SummaryDiff = {
   /** Statements with the same words. */
   kept: SummaryEntry[];
   /**
@@ -304,10 +304,10 @@ export interface SummaryDiff {
    */
   lost: SummaryEntry[];
   added: SummaryEntry[];
-}
+};
 
 /** The result of a compaction. */
-export interface CompactionReport {
+export type CompactionReport = {
   /**
    * How many messages are left only in the app's history: not pinned, not among the newest that the service keeps, and not
    * quoted in the summary. `undefined` if the context could not be read after it.
@@ -322,7 +322,7 @@ export interface CompactionReport {
   tokens: { before: number; after: number };
   /** Statements kept, lost and added. `undefined` if the context could not be read after it. */
   diff?: SummaryDiff | undefined;
-}
+};
 
 /** The result of a compaction, with a comparison of the summaries before and after it. */
 export interface CompactionReceipt extends CompactionReport {

@@ -117,40 +117,39 @@ export interface TurnOptions extends RequestOptions {
 }
 
 /** What a prompt is built with. */
-export interface BuildOptions extends Pick<TurnOptions, 'max_tokens' | 'newest' | 'tools'> {
+export type BuildOptions = Pick<TurnOptions, 'max_tokens' | 'newest' | 'tools'> & {
   /** In place of the conversation's instructions. */
   instructions?: string | undefined;
-}
+};
 
 /** Options of a turn whose reply another client generates. */
-export interface PrepareOptions
-  extends BuildOptions,
-    Pick<TurnOptions, 'signal' | 'timeout' | 'deadline' | 'maxRetries'> {
-  /** The messages before the input, in place of those of the store. Then nothing is stored. */
-  history?: readonly ConversationMessage[] | undefined;
-  /** The id of a question that the input, a text, replaces with all that follows it, when the turn is finished. */
-  edit?: string | undefined;
-}
+export type PrepareOptions = BuildOptions &
+  Pick<TurnOptions, 'signal' | 'timeout' | 'deadline' | 'maxRetries'> & {
+    /** The messages before the input, in place of those of the store. Then nothing is stored. */
+    history?: readonly ConversationMessage[] | undefined;
+    /** The id of a question that the input, a text, replaces with all that follows it, when the turn is finished. */
+    edit?: string | undefined;
+  };
 
 /** Options of `messages`. */
-export interface MessagesOptions extends Pick<RequestOptions, 'signal'> {
+export type MessagesOptions = Pick<RequestOptions, 'signal'> & {
   /** The id of a message: those before its turn are returned. @default the newest */
   before?: string | undefined;
   /** How many messages at least, as long as there are some: turns are not taken apart. @default 50 */
   limit?: number | undefined;
-}
+};
 
 /** Options of `exclude`. */
-export interface ExcludeOptions extends RequestOptions {
+export type ExcludeOptions = RequestOptions & {
   /** Takes the message in again. */
   undo?: true | undefined;
-}
+};
 
 /** Options of `search`. */
-export interface SearchOptions extends Pick<RequestOptions, 'signal'> {
+export type SearchOptions = Pick<RequestOptions, 'signal'> & {
   /** Maximum number of messages. @default 10 */
   limit?: number | undefined;
-}
+};
 
 /** The service's models have windows of 128K and 200K tokens. Which model has which is not documented. */
 const SMALLEST_WINDOW = 128_000;

@@ -15,19 +15,19 @@ export type StopReason =
  * The fields of every event. Paths are templates (`/api/memory/{memoryId}`), or the path passed to `client.request`.
  * Events contain no keys, no message text, and no ids of conversations, messages or other resources.
  */
-export interface EventFacts {
+export type EventFacts = {
   /** The number of the call, counted for all clients of this copy of the package. Events of one call have the same number. */
   readonly call: number;
   readonly area: Area;
   readonly method: string;
   readonly path: string;
-}
+};
 
 /**
  * A call starts; its arguments are valid. Emitted synchronously within the call, so that a tracer finds the active
  * span.
  */
-export interface StartEvent extends EventFacts {
+export type StartEvent = EventFacts & {
   readonly type: 'start';
   /** The requested model, if the call has one. */
   readonly model: string | undefined;
@@ -38,10 +38,10 @@ export interface StartEvent extends EventFacts {
   readonly maxTokens?: number | undefined;
   /** The form of the reply that `response_format` asks for, if it is there. */
   readonly outputType?: 'text' | 'json' | undefined;
-}
+};
 
 /** One attempt is about to be sent. `attempt` counts from 1. */
-export interface RequestEvent extends EventFacts {
+export type RequestEvent = EventFacts & {
   readonly type: 'request';
   readonly attempt: number;
   /**
@@ -49,68 +49,68 @@ export interface RequestEvent extends EventFacts {
    * stays unchanged. It cannot set the headers that `headers` cannot set.
    */
   readonly setHeader: (name: string, value: string) => boolean;
-}
+};
 
 /** Status and headers of an attempt have arrived. `duration` in ms. */
-export interface ResponseEvent extends EventFacts {
+export type ResponseEvent = EventFacts & {
   readonly type: 'response';
   readonly attempt: number;
   readonly status: number;
   readonly duration: number;
   readonly requestId: string | undefined;
-}
+};
 
 /** The call starts to wait in the queue, because the rate limit of this bucket is used up. */
-export interface QueuedEvent extends EventFacts {
+export type QueuedEvent = EventFacts & {
   readonly type: 'queued';
   readonly bucket: string;
   /** The minimum wait in milliseconds, if the limiter knows it: for a countdown. */
   readonly expectedWait?: number | undefined;
-}
+};
 
 /** The call has left the queue after `waited` ms. The next events show whether it is sent or has ended. */
-export interface DequeuedEvent extends EventFacts {
+export type DequeuedEvent = EventFacts & {
   readonly type: 'dequeued';
   readonly bucket: string;
   readonly waited: number;
-}
+};
 
 /** An attempt failed, and the next one follows after `wait` ms. `reason` is the status, or the name of the error. */
-export interface RetryEvent extends EventFacts {
+export type RetryEvent = EventFacts & {
   readonly type: 'retry';
   readonly attempt: number;
   readonly reason: number | string;
   readonly wait: number;
-}
+};
 
 /** The call failed, or its stream ended with an error. `stop` says why it is not retried. */
-export interface FailureEvent extends EventFacts {
+export type FailureEvent = EventFacts & {
   readonly type: 'failure';
   readonly attempt: number;
   readonly reason: number | string;
   readonly stop: StopReason;
-}
+};
 
 /** A response does not match the documentation, and `validation` is `'report'`. */
-export interface ValidationEvent extends EventFacts {
+export type ValidationEvent = EventFacts & {
   readonly type: 'validation';
   readonly issues: readonly ValidationIssue[];
-}
+};
 
 /** A stream contains an event that is no chunk, such as a heartbeat. Emitted for the first one of a stream. */
-export interface SkippedEvent extends EventFacts {
+export type SkippedEvent = EventFacts & {
   readonly type: 'skipped';
   /** Its name, if it has one. */
   readonly event: string | undefined;
-}
+};
 
 /** The response has more of a list: see `rest` of `withResponse()`. */
-export interface MoreEvent extends EventFacts {
+export type MoreEvent = EventFacts & {
   readonly type: 'more';
-}
+};
 
 /** The call is over. Emitted once for every call that started, however it ends. All times are milliseconds. */
-export interface DoneEvent extends EventFacts {
+export type DoneEvent = EventFacts & {
   readonly type: 'done';
   /** `cancelled`: the reader left the stream before its end. `aborted`: by a signal, or because the client was closed. */
   readonly outcome: 'success' | 'error' | 'aborted' | 'cancelled';
@@ -143,7 +143,7 @@ export interface DoneEvent extends EventFacts {
   readonly bytesReceived: number;
   readonly requestId: string | undefined;
   readonly rateLimit: RateLimit | undefined;
-}
+};
 
 /** An event that `onEvent` receives. Each has the fields `call`, `area`, `method` and `path`. */
 export type ClientEvent =

@@ -43,13 +43,13 @@ export interface FileUploadParams {
 }
 
 /** Options of `files.upload`. */
-export interface UploadOptions<T = unknown> extends SchemaOptions<T> {
+export type UploadOptions<T = unknown> = SchemaOptions<T> & {
   /**
    * Called with the bytes of the file sent so far, and its size (`undefined` for streams). In browsers, called only at the start
    * and at the end.
    */
   onProgress?: ProgressListener | undefined;
-}
+};
 
 const uploadParamsSchema = z.strictObject({
   file: z.optional(z.unknown()),

@@ -7,7 +7,7 @@ import { badArgument } from '../errors/validation.js';
 const DEFAULT_CONCURRENCY = 16;
 
 /** Options of `mapCalls`. */
-export interface MapOptions {
+export type MapOptions = {
   /**
    * The maximum number of calls in flight.
    * @default 16
@@ -15,7 +15,7 @@ export interface MapOptions {
   concurrency?: number | undefined;
   /** Ends the loop with an `APIAbortError`, and aborts the calls in flight. */
   signal?: AbortSignal | undefined;
-}
+};
 
 /** The outcome for one item: `result`, or `error` if its call failed. A thrown value that is not an `Error` is its `cause`. */
 export type MapResult<Item, Result> =

@@ -4,11 +4,11 @@ import { ResponseValidationError } from '../errors/validation.js';
 import type { ResponseSpec } from '../response/service-response.js';
 
 /** A record that the API does not document. Pass a `schema` to validate and type it. */
-export interface OpenRecord {
+export type OpenRecord = {
   id?: string | undefined;
   name?: string | undefined;
   [field: string]: unknown;
-}
+};
 
 /** The fields that may hold a list. */
 const WRAPPERS = ['data', 'presets', 'integrations', 'items'];

@@ -12,7 +12,7 @@ export interface ToolContext {
 }
 
 /** A function that a model may call, for `tool`. */
-export interface ToolDefinition<Args> {
+export type ToolDefinition<Args> = {
   /** Letters, digits, `_` and `-`. */
   name: string;
   /** What it does, and when to call it. */
@@ -39,7 +39,7 @@ export interface ToolDefinition<Args> {
    * conversation, which wait for this turn. Without `execute`, calls wait for your app.
    */
   execute?: ((args: Args, context: ToolContext) => unknown) | undefined;
-}
+};
 
 /** A function that a model may call. Its JSON is a `FunctionTool`. */
 export interface Tool extends FunctionTool {

@@ -1,5 +1,5 @@
 import type { Attributes, Counter, Histogram, Meter } from '@opentelemetry/api';
-import type { ClientEvent, DoneEvent } from '../index.js';
+import type { ClientEvent } from '../index.js';
 import { errorTypeOf } from './call-span.js';
 import { ATTRIBUTE, operationOf, PROVIDER, seconds } from './names.js';
 
@@ -44,7 +44,7 @@ export class CallMetrics {
       this.#retries.add(1, { [ATTRIBUTE.urlTemplate]: event.path, [ATTRIBUTE.reason]: String(event.reason) });
   }
 
-  #done(done: DoneEvent): void {
+  #done(done: Extract<ClientEvent, { type: 'done' }>): void {
     const { method, path, status, duration, timeToFirstChunk, usage, usageEstimated } = done;
     const error: Attributes = {};
     const errorType = errorTypeOf(done);

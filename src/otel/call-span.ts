@@ -7,8 +7,10 @@ import {
   SpanStatusCode,
   type Tracer,
 } from '@opentelemetry/api';
-import type { ClientEvent, DoneEvent, RequestEvent, StartEvent } from '../index.js';
+import type { ClientEvent } from '../index.js';
 import { ATTRIBUTE, operationOf, PROVIDER, seconds } from './names.js';
+
+type EventOf<Type> = Extract<ClientEvent, { type: Type }>;
 
 /** The span of one call, from its start to its last byte, with attempts and waits as events. */
 export class CallSpan {
@@ -18,7 +20,7 @@ export class CallSpan {
   #sentAt = 0;
 
   /** Called synchronously within the call, so the active span is the parent. */
-  constructor(tracer: Tracer, { method, path, model, streamed, temperature, maxTokens, outputType }: StartEvent) {
+  constructor(tracer: Tracer, { method, path, model, streamed, temperature, maxTokens, outputType }: EventOf<'start'>) {
     const operation = operationOf(path);
     const attributes: Attributes = { [ATTRIBUTE.httpMethod]: method, [ATTRIBUTE.urlTemplate]: path };
     if (operation !== undefined) {
@@ -46,7 +48,7 @@ export class CallSpan {
    * Sets the W3C Trace Context headers, even if the span is not recorded, so that the service's spans belong to the
    * same trace. A caller's own `traceparent` and `tracestate` are kept.
    */
-  #propagate({ setHeader }: RequestEvent): void {
+  #propagate({ setHeader }: EventOf<'request'>): void {
     this.#sentAt = Date.now();
     const spanContext = this.#span.spanContext();
     if (!isSpanContextValid(spanContext)) return;
@@ -56,7 +58,7 @@ export class CallSpan {
     if (isOurs && state) setHeader('tracestate', state);
   }
 
-  #end(done: DoneEvent): void {
+  #end(done: EventOf<'done'>): void {
     const span = this.#span;
     if (done.timeToFirstChunk !== undefined) span.addEvent('first_chunk', {}, this.#sentAt + done.timeToFirstChunk);
     span.setAttributes(endAttributesOf(done));
@@ -66,12 +68,12 @@ export class CallSpan {
 }
 
 /** Prefers the status, which is more specific than the error's name. Leaving a stream and aborting are not errors. */
-export function errorTypeOf({ outcome, error, status }: DoneEvent): string | undefined {
+export function errorTypeOf({ outcome, error, status }: EventOf<'done'>): string | undefined {
   if (outcome !== 'error') return undefined;
   return status !== undefined && status >= 400 ? String(status) : error;
 }
 
-function endAttributesOf(done: DoneEvent): Attributes {
+function endAttributesOf(done: EventOf<'done'>): Attributes {
   const { outcome, status, attempts, queued, timeToFirstChunk, largestGap, requestId } = done;
   const { responseModel, responseId, finishReasons, usage, usageEstimated } = done;
   const attributes: Attributes = { [ATTRIBUTE.outcome]: outcome };
@@ -95,7 +97,7 @@ function endAttributesOf(done: DoneEvent): Attributes {
 }
 
 /** The attributes of one event. They contain no text, keys or ids. */
-function attributesOf(event: Exclude<ClientEvent, StartEvent | DoneEvent>): Attributes {
+function attributesOf(event: Exclude<ClientEvent, EventOf<'start' | 'done'>>): Attributes {
   switch (event.type) {
     case 'request':
       return { [ATTRIBUTE.attempt]: event.attempt };

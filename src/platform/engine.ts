@@ -104,7 +104,7 @@ export interface ByteSource {
 export type Fetch = (url: string, init: FetchInit) => Promise<FetchResponse>;
 
 /** The options that a `fetch` is called with. */
-export interface FetchInit {
+export type FetchInit = {
   method: string;
   headers: Record<string, string>;
   // biome-ignore lint/suspicious/noExplicitAny: text, a Blob, a form or a stream, which each library declares in its own way
@@ -118,16 +118,16 @@ export interface FetchInit {
   mode?: 'cors';
   credentials?: 'omit';
   referrerPolicy?: 'no-referrer';
-}
+};
 
 /** What is read of a response. */
-export interface FetchResponse {
+export type FetchResponse = {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   /** A web stream, or nothing. Without web streams, `text()` is read. */
   readonly body: unknown;
   text(): Promise<string>;
-}
+};
 
 /** Options of an engine. */
 export interface EngineOptions {
@@ -138,7 +138,7 @@ export interface EngineOptions {
 }
 
 /** The used part of an undici `Dispatcher`, so that our types do not depend on undici's. */
-export interface DispatcherLike {
+export type DispatcherLike = {
   // A method, not a property: undici's own, narrower parameter types stay assignable.
   dispatch(options: never, handler: never): boolean;
-}
+};

@@ -32,9 +32,9 @@ export interface RequestOptions {
  * For responses that the API does not document: `schema` (zod, valibot, arktype or any Standard Schema) validates and
  * types what the method returns.
  */
-export interface SchemaOptions<T> extends RequestOptions {
+export type SchemaOptions<T> = RequestOptions & {
   schema?: StandardSchema<T> | undefined;
-}
+};
 
 const signal = /* @__PURE__ */ option<AbortSignal>(isSignal, 'must be an AbortSignal, such as controller.signal');
 

@@ -17,14 +17,14 @@ import type { ChatCompletionStream } from './completion-stream.js';
 import { openStream } from './open.js';
 
 /** Options of `readChatCompletionStream`. */
-export interface ReadStreamOptions {
+export type ReadStreamOptions = {
   /** Aborts the stream. */
   signal?: AbortSignal | undefined;
   /** The longest wait for an event with data, in milliseconds. @default 120_000 */
   streamIdleTimeout?: number | undefined;
   /** Reads events that have another form. Not for those of `toEventStream`: they are chunks, whatever the service sends. */
   decodeChunk?: DecodeChunk | undefined;
-}
+};
 
 /**
  * Reads a completion that your server relays with `toEventStream(stream)`. Works in a browser without a client or a key.

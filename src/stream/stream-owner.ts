@@ -14,7 +14,7 @@ import type { EventChunks } from './chunk.js';
 const LAST_WORDS = 2_000;
 
 /** Timings of a stream. All times are milliseconds. */
-export interface StreamMetrics {
+export type StreamMetrics = {
   /** From the request to the first chunk. */
   readonly timeToFirstChunk: number | undefined;
   /** The longest wait for an event after the first chunk, without the time that the reader takes. */
@@ -22,7 +22,7 @@ export interface StreamMetrics {
   readonly chunks: number;
   /** From the request to now, or to the end of the stream. */
   readonly duration: number;
-}
+};
 
 /**
  * Owns what a stream holds: its body, its call's timers and the completion so far. Ends once: complete, with an error,

@@ -2,14 +2,14 @@ import { describeIssues, MAX_ISSUES, type ValidationIssue } from '../base/issues
 import { ResponseValidationError } from '../errors/validation.js';
 
 /** The used part of Standard Schema (standardschema.dev, version 1), which zod, valibot and arktype implement. */
-export interface StandardSchema<Output> {
+export type StandardSchema<Output> = {
   readonly '~standard': {
     readonly version: 1;
     readonly vendor: string;
     readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
     readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
   };
-}
+};
 
 /** The result of validation with a Standard Schema. */
 export type StandardResult<Output> =

@@ -92,20 +92,20 @@ export interface ChatCompletionParams {
 }
 
 /** The message of a reply. It can be sent back among the messages of the next request. */
-export interface ChatReply {
+export type ChatReply = {
   role: ChatRole;
   /** `null` or nothing only beside `tool_calls`. */
   content?: string | null | undefined;
   tool_calls?: ToolCall[] | undefined;
-}
+};
 
 /** One of a completion's replies. */
-export interface ChatCompletionChoice {
+export type ChatCompletionChoice = {
   index: number;
   message: ChatReply;
   /** Why the reply ended: `stop`, or `length` at `max_tokens`; `tool_calls` if the model calls tools. */
   finish_reason: 'stop' | 'length' | 'tool_calls' | (string & {});
-}
+};
 
 /** A whole completion, also one that was assembled from a stream. */
 export interface ChatCompletion {
@@ -120,19 +120,19 @@ export interface ChatCompletion {
 }
 
 /** What a chunk adds to a reply. */
-export interface ChatCompletionDelta {
+export type ChatCompletionDelta = {
   role?: ChatRole | null | undefined;
   content?: string | null | undefined;
   tool_calls?: ToolCallDelta[] | undefined;
-}
+};
 
 /** What a chunk adds to one choice. */
-export interface ChatCompletionChunkChoice {
+export type ChatCompletionChunkChoice = {
   index: number;
   delta: ChatCompletionDelta;
   /** Present, and not `null`, on the last chunk of its choice. */
   finish_reason?: 'stop' | 'length' | 'tool_calls' | (string & {}) | null | undefined;
-}
+};
 
 /** One piece of a streamed completion. */
 export interface ChatCompletionChunk {

@@ -1,11 +1,11 @@
 import type { ChatCompletionChunk } from './completions.js';
 
 /** One server-sent event. */
-export interface ServerSentEvent {
+export type ServerSentEvent = {
   /** The `event` field, if present. */
   readonly event?: string | undefined;
   readonly data: string;
-}
+};
 
 /**
  * Decodes a stream event into a chunk, for services whose events have another form. Return `'done'` to end the

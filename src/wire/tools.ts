@@ -13,13 +13,13 @@ export interface ToolCall {
 }
 
 /** What a chunk adds to a tool call. */
-export interface ToolCallDelta {
+export type ToolCallDelta = {
   /** The position of the tool call. A chunk that you read has it, even if the service omits it. */
   index?: number | undefined;
   id?: string | null | undefined;
   type?: 'function' | (string & {}) | null | undefined;
   function?: { name?: string | null | undefined; arguments?: string | null | undefined } | null | undefined;
-}
+};
 
 /** A function that the model may call. */
 export interface FunctionTool {

@@ -1,4 +1,4 @@
-import type { ToolCallDelta } from 'context-gateway';
+import type { ChatCompletionChunk } from 'context-gateway';
 import { expect, test } from 'vitest';
 import { ToolInputs } from '../../src/ai-sdk/tool-inputs.js';
 
@@ -11,7 +11,11 @@ const call = (id: string, name: string, input: string) => [
 const start = (id: string, toolName: string) => ({ type: 'tool-input-start', id, toolName });
 const delta = (id: string, text: string) => ({ type: 'tool-input-delta', id, delta: text });
 
-test.each<{ because: string; deltas: ToolCallDelta[]; parts: object[] }>([
+test.each<{
+  because: string;
+  deltas: NonNullable<ChatCompletionChunk['choices'][number]['delta']['tool_calls']>;
+  parts: object[];
+}>([
   {
     because: 'some input comes before the name',
     deltas: [

@@ -12,7 +12,7 @@ import {
   searchTool,
   turnToUIMessageStream,
 } from 'context-gateway/ai-sdk';
-import type { BuiltPrompt, Conversation, ReplyStream } from 'context-gateway/conversation';
+import type { Conversation, PreparedTurn, ReplyStream } from 'context-gateway/conversation';
 import { expectTypeOf } from 'vitest';
 
 declare const gateway: GatewayClient;
@@ -64,7 +64,7 @@ export function providers(): [ProviderV2, ProviderV3, ProviderV4] {
 }
 
 /** Type-checked, and never called. */
-export function builtPrompts({ instructions, messages }: BuiltPrompt): void {
+export function builtPrompts({ instructions, messages }: PreparedTurn): void {
   // Spread, because `ai` does not accept `undefined` under exactOptionalPropertyTypes.
   v5.streamText({ model: v2('m'), messages, ...(instructions !== undefined && { system: instructions }) });
   v6.streamText({ model: v3('m'), messages, ...(instructions !== undefined && { system: instructions }) });

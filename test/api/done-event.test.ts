@@ -1,4 +1,4 @@
-import type { ClientEvent, DoneEvent } from 'context-gateway';
+import type { ClientEvent } from 'context-gateway';
 import { describe, expect, test } from 'vitest';
 import { chatParams, completion } from '../helpers/samples.js';
 import { cannedService, failureOf, gatewayAt, json, KEY, text } from '../helpers/service.js';
@@ -19,7 +19,7 @@ const busy = json({ error: { message: 'busy', type: 'service_unavailable' } }, {
 function listening(options = {}) {
   const events: ClientEvent[] = [];
   const gateway = gatewayAt({ onEvent: (event) => events.push(event), ...options });
-  const done = () => events.filter((event): event is DoneEvent => event.type === 'done');
+  const done = () => events.filter((event): event is Extract<ClientEvent, { type: 'done' }> => event.type === 'done');
   return { gateway, events, done };
 }
 

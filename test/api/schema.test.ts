@@ -1,6 +1,7 @@
-import { ResponseValidationError, type StandardSchema } from 'context-gateway';
+import { ResponseValidationError } from 'context-gateway';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
+import type { StandardSchema } from '../../src/validation/validate.js';
 import { cannedService, contextAt, failureOf, gatewayAt, json } from '../helpers/service.js';
 
 const { answers, requests } = cannedService();

@@ -5,11 +5,11 @@ import {
   type FunctionTool,
   RequestValidationError,
   ResponseValidationError,
-  type StandardSchema,
   type ToolCall,
 } from 'context-gateway';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import * as z from 'zod';
+import type { StandardSchema } from '../../src/validation/validate.js';
 import { engines } from '../helpers/engines.js';
 import { completion } from '../helpers/samples.js';
 import { failureOf, gatewayAt } from '../helpers/service.js';

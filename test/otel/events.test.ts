@@ -1,6 +1,6 @@
 import { InMemoryMetricExporter, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
-import type { ClientEvent, DoneEvent } from 'context-gateway';
+import type { ClientEvent } from 'context-gateway';
 import { observeCalls } from 'context-gateway/otel';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
@@ -13,7 +13,7 @@ const LIST = { method: 'GET', path: '/v1/presets' };
 const usage = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 };
 const start = (more: object = {}) => ({ type: 'start', model: undefined, streamed: false, ...more });
 const request = (attempt: number) => ({ type: 'request', attempt, setHeader: () => true });
-const done = (more: Partial<DoneEvent> = {}) => ({
+const done = (more: Partial<Extract<ClientEvent, { type: 'done' }>> = {}) => ({
   ...{ type: 'done', outcome: 'success', error: undefined, status: 200, attempts: 1, duration: 250, queued: 0 },
   ...{ timeToFirstChunk: undefined, largestGap: undefined, model: undefined, responseModel: undefined },
   ...{ finishReasons: [], usage: undefined, usageEstimated: false, bytesSent: 0, bytesReceived: 0 },

@@ -1,17 +1,11 @@
-import {
-  type APIPromise,
-  type ChatCompletionStream,
-  type DecodeChunk,
-  GatewayClient,
-  type GatewayClientOptions,
-} from 'context-gateway';
+import { type APIPromise, type ChatCompletionStream, GatewayClient, type GatewayClientOptions } from 'context-gateway';
 import { expect } from 'vitest';
 import type { RequestOptions } from '../../src/index.js';
 import type { ManualRuntime } from '../helpers/manual-runtime.js';
 import { IDLE, PARAMS, type Report, type Script } from './script.js';
 
 /** Options of a client whose streams have another form. */
-export function decoding(decodeChunk: DecodeChunk): GatewayClientOptions {
+export function decoding(decodeChunk: GatewayClientOptions['decodeChunk']): GatewayClientOptions {
   return { decodeChunk };
 }
 

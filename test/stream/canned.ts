@@ -1,7 +1,6 @@
 import {
   type ChatCompletionStream,
   GatewayClient,
-  type ReadStreamOptions,
   readChatCompletionStream,
   type ServerSentEvent,
 } from 'context-gateway';
@@ -12,8 +11,10 @@ export const eventResponse = (body: BodyInit): Response =>
   new Response(body, { headers: { 'content-type': 'text/event-stream' } });
 
 /** A stream of these events, without a client. */
-export const streamOf = (events: string, options?: ReadStreamOptions): Promise<ChatCompletionStream> =>
-  readChatCompletionStream(eventResponse(events), options);
+export const streamOf = (
+  events: string,
+  options?: Parameters<typeof readChatCompletionStream>[1],
+): Promise<ChatCompletionStream> => readChatCompletionStream(eventResponse(events), options);
 
 /** The stream of a client whose service sends this body. A `decodeChunk` may return anything, as in JavaScript. */
 export function streamOfClient(

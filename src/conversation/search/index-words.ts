@@ -2,7 +2,7 @@ import { startOf } from '../../base/unicode.js';
 import { textOf } from '../content.js';
 import type { ConversationMessage } from '../model.js';
 import { dateTerms, daysBeside, localTimeOf } from './dates.js';
-import { mayNeedPrevious, type Query, termsOfQuery, wordsOfQuery } from './rank.js';
+import { mayNeedPrevious, type SearchQuery, termsOfQuery, wordsOfQuery } from './rank.js';
 import { BEGINNING, beginningOf, wordsIn, wordsOfName } from './words.js';
 
 /**
@@ -28,7 +28,7 @@ export function wordsOf(message: Pick<ConversationMessage, 'content' | 'name' | 
 }
 
 /** The words of a query, as `wordsOf` has them. */
-export function wantedWords(query: Query): string[] {
+export function wantedWords(query: SearchQuery): string[] {
   const { words, dates } = termsOfQuery(query);
   const named = [...dates.keys()];
   // Words are indexed with the days of UTC, where those of the user begin earlier or end later.

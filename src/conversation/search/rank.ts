@@ -6,7 +6,7 @@ import { type Holders, type InSlices, Passages, type Term } from './terms.js';
 import { BEGINNING, wordsAsked } from './words.js';
 
 /** What is looked for in the messages of a conversation. */
-export interface Query {
+export interface SearchQuery {
   text: string;
   /** The user messages before it, which count only if it says little. */
   previous?: readonly string[];
@@ -60,7 +60,7 @@ const MAX_TERMS = 48;
  * There is no index: one pass over the texts finds those that may have a word of the query, and only these are taken apart.
  * The weights were chosen with bench/conversation.
  */
-export function* rankMessages(messages: Loaded, query: Query): InSlices<Ranking> {
+export function* rankMessages(messages: Loaded, query: SearchQuery): InSlices<Ranking> {
   const { previous = [], limit, weight = 1, until = messages.length, timeZone } = query;
   const passages = new Passages(messages, timeZone);
   const size = passages.until(until);
@@ -98,7 +98,7 @@ export function mayNeedPrevious(asked: ReadonlySet<string>): boolean {
 }
 
 /** What a query asks for: dates with their weights, and words, together at most `MAX_TERMS`. */
-export function termsOfQuery({ text, now, timeZone }: Query): {
+export function termsOfQuery({ text, now, timeZone }: SearchQuery): {
   words: ReadonlySet<string>;
   dates: ReadonlyMap<string, number>;
 } {

@@ -2,7 +2,7 @@ import { textOf } from '../content.js';
 import type { FoundMessage, Match } from '../model.js';
 import type { Loaded } from './archive.js';
 import { localTimeOf } from './dates.js';
-import { type Query, type Ranking, rankMessages } from './rank.js';
+import { type Ranking, rankMessages, type SearchQuery } from './rank.js';
 import type { InSlices } from './terms.js';
 
 /** What a search found for a prompt. */
@@ -16,7 +16,7 @@ export interface Found {
 /**
  * Finds the messages that a prompt may need for a query: those that share its words, names or dates, and those beside them.
  */
-export function* searchMessages(messages: Loaded, query: Query): InSlices<Found> {
+export function* searchMessages(messages: Loaded, query: SearchQuery): InSlices<Found> {
   return found(yield* rankMessages(messages, query), messages, query.timeZone);
 }
 

@@ -7,7 +7,7 @@ import type { TurnTimeouts } from '../turn-timeouts.js';
 import type { Archive, Loaded } from './archive.js';
 import { localTimeOf } from './dates.js';
 import { wantedWords } from './index-words.js';
-import { type Query, rankMessages } from './rank.js';
+import { rankMessages, type SearchQuery } from './rank.js';
 import { type Found, found, foundMessage, searchMessages } from './search-messages.js';
 import type { InSlices } from './terms.js';
 import { normalise } from './words.js';
@@ -73,7 +73,7 @@ export class Searcher {
   }
 
   async #search(
-    query: Query,
+    query: SearchQuery,
     archive: Archive,
     timeouts: TurnTimeouts,
     own = this.own(query.text, query.limit, timeouts),

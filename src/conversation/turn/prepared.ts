@@ -11,12 +11,12 @@ export type FinishedReply =
   | ChatCompletion;
 
 /** A message that calls tools, as a completion has it, or the result of a call. */
-export interface StepMessage {
+export type StepMessage = {
   role: string;
   content?: Content | null | undefined;
   tool_calls?: readonly ToolCall[] | null | undefined;
   tool_call_id?: string | undefined;
-}
+};
 
 /** What becomes of a turn that another client continues. */
 interface Continuation {

@@ -21,7 +21,7 @@ export type TurnEvent =
   | { type: 'receipt'; receipt: CompactionReceipt };
 
 /** Options of `toResponse`. */
-export interface ResponseOptions {
+export type ResponseOptions = {
   /** Called with errors of your own server, of which a page gets no details. */
   onError?: ((error: unknown) => void) | undefined;
   /**
@@ -29,7 +29,7 @@ export interface ResponseOptions {
    * @default false
    */
   showResults?: boolean | undefined;
-}
+};
 
 /**
  * Creates the response for a page, which reads it with `readTurn`: server-sent events, or a JSON error with its status if the
