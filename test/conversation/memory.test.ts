@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { inSlices } from '../../src/base/pauses.js';
 import { excerptOf, passagesOf } from '../../src/conversation/search/passages.js';
-import type { Query } from '../../src/conversation/search/rank.js';
+import type { SearchQuery } from '../../src/conversation/search/rank.js';
 import { atOnce, searchMessages } from '../../src/conversation/search/search-messages.js';
 import { wordsIn } from '../../src/conversation/search/words.js';
 
@@ -14,11 +14,11 @@ type Talk = ReturnType<typeof talkOf>;
 
 const NOW = '2026-01-15T10:00:00.000Z';
 
-function around(talk: Talk, text: string, options: Partial<Query> = {}) {
+function around(talk: Talk, text: string, options: Partial<SearchQuery> = {}) {
   return atOnce(searchMessages(talk, { text, limit: 400, now: NOW, ...options })).messages;
 }
 
-function positions(talk: Talk, query: string, options: Partial<Query> = {}): number[] {
+function positions(talk: Talk, query: string, options: Partial<SearchQuery> = {}): number[] {
   return around(talk, query, options).map(({ position }) => position);
 }
 
