@@ -24,7 +24,7 @@ const PREAMBLE = `
 
 const pages = ['docs', 'emulator/docs']
   .flatMap((at) => readdirSync(at, { recursive: true }).map((file) => `${at}/${file}`))
-  .concat('README.md', 'emulator/README.md');
+  .concat('README.md', 'SKILL.md', 'emulator/README.md');
 // Inside node_modules, so that imports resolve.
 const folder = mkdtempSync(resolve('node_modules/.doc-types-'));
 let count = 0;

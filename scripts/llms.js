@@ -9,7 +9,7 @@ const { description } = JSON.parse(readFileSync('package.json', 'utf8'));
 /** Pages are listed as the Markdown that they are made of. */
 const HOME = 'https://github.com/context-gateway/context-gateway/blob/main/';
 const SECTIONS = {
-  Start: ['README.md'],
+  Start: ['README.md', 'SKILL.md'],
   Guides: pagesIn('docs/guides'),
   Reference: pagesIn('docs/reference'),
   'The emulator': ['emulator/README.md', ...pagesIn('emulator/docs')],

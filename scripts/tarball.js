@@ -10,12 +10,19 @@ import { posix } from 'node:path';
 const PACKAGES = {
   'packed/context-gateway': {
     files: [
-      /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
+      /^(package\.json|README\.md|SKILL\.md|LICENSE|CHANGELOG\.md)$/,
       /^dist\/([a-z]+\/){0,2}[\w-]+\.(c?js|d\.c?ts)$/,
       /^docs\/(guides|reference)\/([a-z]+\/)?[\w-]+\.(md|webp|json)$/,
     ],
-    required: ['LICENSE', 'CHANGELOG.md', 'docs/reference/assumptions.md', 'dist/web/index.js', 'dist/browser.js'],
-    largest: { unpackedSize: 3_650_000, size: 1_000 * 1024, entryCount: 197 },
+    required: [
+      'LICENSE',
+      'CHANGELOG.md',
+      'SKILL.md',
+      'docs/reference/assumptions.md',
+      'dist/web/index.js',
+      'dist/browser.js',
+    ],
+    largest: { unpackedSize: 3_660_000, size: 1_000 * 1024, entryCount: 197 },
   },
   'packed/context-gateway-emulator': {
     files: [

@@ -10,6 +10,7 @@ test('llms.txt lists every page, and llms-full.txt contains them with whole link
   const [list, full] = ['llms.txt', 'llms-full.txt'].map((name) => readFileSync(join(folder, name), 'utf8'));
   rmSync(folder, { recursive: true });
 
+  expect(list).toContain('/blob/main/SKILL.md): Two clients');
   const guides = readdirSync('docs/guides').filter((file) => file.endsWith('.md'));
   expect(list).toMatch(/^# context-gateway\n\n> [A-Z].+\n\n## Start\n\n- \[/);
   for (const guide of guides) {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { publishedManifest, publishedReadme } from '../scripts/pack.js';
 
 const DEVELOPMENT = ['private', 'workspaces', 'scripts', 'devDependencies', 'overrides', 'allowScripts'];
@@ -16,4 +17,13 @@ test.each(['.', 'emulator'])('the package of %s is published without what its de
   );
   expect(readme).toMatch(/^# context-gateway/);
   expect(readme).not.toMatch(/npm (ci|run|test|pack)\b(?!")|in a clone|<!--/i);
+});
+
+test('the page for agents has the front matter of a skill', () => {
+  const [, frontMatter = ''] = /^---\n([\s\S]*?)\n---\n\n# /.exec(readFileSync('SKILL.md', 'utf8')) ?? [];
+
+  expect(parse(frontMatter)).toEqual({
+    name: 'context-gateway',
+    description: expect.stringMatching(/^.{50,1024}$/),
+  });
 });
