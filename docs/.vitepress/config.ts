@@ -15,8 +15,9 @@ const sidebar: DefaultTheme.SidebarItem[] = [
       { text: 'Overview', link: '/' },
       { text: 'Install', link: '/#install' },
       { text: 'The first stream', link: '/#a-completion-and-a-stream' },
+      { text: 'The first conversation', link: '/#a-conversation' },
+      { text: "The service's context", link: '/#the-services-context' },
       { text: 'Errors', link: '/#errors-and-limits' },
-      { text: 'Calls', link: '/#calls' },
       { text: 'All guides', link: '/guides/' },
     ],
   },
@@ -59,7 +60,13 @@ export default defineConfig({
   srcDir: '..',
   outDir: '../site',
   cacheDir: '../node_modules/.vitepress',
-  srcExclude: ['AGENTS.md', 'SECURITY.md', ...foldersBeside('docs', 'emulator'), ...foldersBeside('emulator/docs')],
+  srcExclude: [
+    'AGENTS.md',
+    'SKILL.md',
+    'SECURITY.md',
+    ...foldersBeside('docs', 'emulator'),
+    ...foldersBeside('emulator/docs'),
+  ],
   rewrites: placeOf,
   head: [['link', { rel: 'icon', href: 'data:,' }]], // browsers ask for /favicon.ico otherwise
   vite: {
