@@ -26,11 +26,14 @@ export {
   APIError,
   AuthenticationError,
   BadRequestError,
+  ConflictError,
   InternalServerError,
   NotFoundError,
   PermissionDeniedError,
   RateLimitError,
+  RequestTooLargeError,
   ServiceUnavailableError,
+  UnprocessableEntityError,
 } from './errors/api.js';
 export { ConfigurationError, ContextGatewayError } from './errors/base.js';
 export {

@@ -7,6 +7,12 @@ import type { WithResponse } from './response-info.js';
 export interface APIPromise<T> extends Promise<T> {
   /** The data together with status, headers, rate limit and attempts. */
   withResponse(): Promise<WithResponse<T>>;
+  /**
+   * A web `Response`: status, headers and body of the service, for code that takes one. The body is what this client has read:
+   * decoded and checked, with every field that the service sent. That of a stream has its events, and an error as its last one; read it, or
+   * the stream, not both. Failures reject as usual: there is no `Response` with an error's status.
+   */
+  asResponse(): Promise<Response>;
 }
 
 /** A native promise, not a subclass: frameworks and `await` treat it as any other. */
@@ -16,5 +22,6 @@ export function apiPromise<T>(result: Promise<WithResponse<T>>): APIPromise<T> {
     data.catch(() => {}); // its caller awaits the other promise
     return result;
   };
-  return Object.assign(data, { withResponse });
+  const asResponse = async (): Promise<Response> => (await withResponse()).response.toResponse();
+  return Object.assign(data, { withResponse, asResponse });
 }

@@ -46,6 +46,8 @@ export interface ResponseInfo {
   readonly attempts: readonly Attempt[];
   /** Of a list: the fields that the response has beside it, such as `has_more` or a cursor. The API documents none. */
   readonly rest?: Readonly<Record<string, unknown>>;
+  /** @internal See `asResponse` of `APIPromise`. */
+  toResponse(): Response;
 }
 
 /** The data of a response, and its status, headers and attempts. */

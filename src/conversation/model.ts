@@ -88,7 +88,7 @@ export type ContextSection =
   | 'importantReferences';
 
 /** The section of a summary that contains an entry. */
-export type EntrySection = 'goals' | 'requirements' | 'decisions' | 'currentPlan' | 'definitions';
+type EntrySection = 'goals' | 'requirements' | 'decisions' | 'currentPlan' | 'definitions';
 
 /** One statement of a summary. */
 export type SummaryEntry = {

@@ -115,6 +115,21 @@ export class NotFoundError extends APIError {
   static override readonly errorName: string = 'NotFoundError';
 }
 
+/** 409: the request conflicts with another, such as one with the same `idempotencyKey` that is still being processed. */
+export class ConflictError extends APIError {
+  static override readonly errorName: string = 'ConflictError';
+}
+
+/** 413: the body is too large, such as a file above the service's limit. */
+export class RequestTooLargeError extends APIError {
+  static override readonly errorName: string = 'RequestTooLargeError';
+}
+
+/** 422: the service can read the arguments, and rejects what they say. */
+export class UnprocessableEntityError extends APIError {
+  static override readonly errorName: string = 'UnprocessableEntityError';
+}
+
 /** 429: too many requests. `retryAfter` is the wait in milliseconds. */
 export class RateLimitError extends APIError {
   static override readonly errorName: string = 'RateLimitError';
@@ -143,6 +158,9 @@ const ERROR_BY_STATUS: Readonly<Record<number, typeof APIError>> = {
   401: AuthenticationError,
   403: PermissionDeniedError,
   404: NotFoundError,
+  409: ConflictError,
+  413: RequestTooLargeError,
+  422: UnprocessableEntityError,
   429: RateLimitError,
   503: ServiceUnavailableError,
 };

@@ -1,6 +1,9 @@
 import { APIError } from './api.js';
 import { ContextGatewayError } from './base.js';
 
+/** @internal Tells the reader of a message where the text is. */
+export const PARTIAL_HINT = '. error.partial holds the text so far';
+
 /**
  * The stream ended before the completion was complete: without `[DONE]`, and without a `finish_reason` for every
  * choice. See `partial`.
@@ -9,7 +12,7 @@ export class StreamTruncatedError extends ContextGatewayError {
   static override readonly errorName: string = 'StreamTruncatedError';
 
   constructor(message = '') {
-    super(message || 'The stream ended before the completion was complete. error.partial holds the text so far.', {
+    super(message || `The stream ended before the completion was complete${PARTIAL_HINT}.`, {
       retryable: true,
     });
   }
@@ -27,7 +30,7 @@ export class StreamConsumedError extends ContextGatewayError {
   constructor() {
     super(
       'A stream can be read only once, and this one was read by a loop or by finalCompletion(). Collect its chunks in the ' +
-        'loop, or start the loop first. error.partial holds the text so far.',
+        `loop, or start the loop first${PARTIAL_HINT}.`,
     );
   }
 }

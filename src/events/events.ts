@@ -27,7 +27,7 @@ export type EventFacts = {
  * A call starts; its arguments are valid. Emitted synchronously within the call, so that a tracer finds the active
  * span.
  */
-export type StartEvent = EventFacts & {
+type StartEvent = EventFacts & {
   readonly type: 'start';
   /** The requested model, if the call has one. */
   readonly model: string | undefined;
@@ -41,7 +41,7 @@ export type StartEvent = EventFacts & {
 };
 
 /** One attempt is about to be sent. `attempt` counts from 1. */
-export type RequestEvent = EventFacts & {
+type RequestEvent = EventFacts & {
   readonly type: 'request';
   readonly attempt: number;
   /**
@@ -52,7 +52,7 @@ export type RequestEvent = EventFacts & {
 };
 
 /** Status and headers of an attempt have arrived. `duration` in ms. */
-export type ResponseEvent = EventFacts & {
+type ResponseEvent = EventFacts & {
   readonly type: 'response';
   readonly attempt: number;
   readonly status: number;
@@ -61,7 +61,7 @@ export type ResponseEvent = EventFacts & {
 };
 
 /** The call starts to wait in the queue, because the rate limit of this bucket is used up. */
-export type QueuedEvent = EventFacts & {
+type QueuedEvent = EventFacts & {
   readonly type: 'queued';
   readonly bucket: string;
   /** The minimum wait in milliseconds, if the limiter knows it: for a countdown. */
@@ -69,14 +69,14 @@ export type QueuedEvent = EventFacts & {
 };
 
 /** The call has left the queue after `waited` ms. The next events show whether it is sent or has ended. */
-export type DequeuedEvent = EventFacts & {
+type DequeuedEvent = EventFacts & {
   readonly type: 'dequeued';
   readonly bucket: string;
   readonly waited: number;
 };
 
 /** An attempt failed, and the next one follows after `wait` ms. `reason` is the status, or the name of the error. */
-export type RetryEvent = EventFacts & {
+type RetryEvent = EventFacts & {
   readonly type: 'retry';
   readonly attempt: number;
   readonly reason: number | string;
@@ -84,7 +84,7 @@ export type RetryEvent = EventFacts & {
 };
 
 /** The call failed, or its stream ended with an error. `stop` says why it is not retried. */
-export type FailureEvent = EventFacts & {
+type FailureEvent = EventFacts & {
   readonly type: 'failure';
   readonly attempt: number;
   readonly reason: number | string;
@@ -92,20 +92,20 @@ export type FailureEvent = EventFacts & {
 };
 
 /** A response does not match the documentation, and `validation` is `'report'`. */
-export type ValidationEvent = EventFacts & {
+type ValidationEvent = EventFacts & {
   readonly type: 'validation';
   readonly issues: readonly ValidationIssue[];
 };
 
 /** A stream contains an event that is no chunk, such as a heartbeat. Emitted for the first one of a stream. */
-export type SkippedEvent = EventFacts & {
+type SkippedEvent = EventFacts & {
   readonly type: 'skipped';
   /** Its name, if it has one. */
   readonly event: string | undefined;
 };
 
 /** The response has more of a list: see `rest` of `withResponse()`. */
-export type MoreEvent = EventFacts & {
+type MoreEvent = EventFacts & {
   readonly type: 'more';
 };
 

@@ -1,7 +1,6 @@
 import { tryJson } from '../base/json.js';
 import { isObject } from '../base/objects.js';
 import { onAbort } from '../base/on-abort.js';
-import { streamOf } from '../base/stream-of.js';
 import type { Transport } from '../call/transport.js';
 import { APIError } from '../errors/api.js';
 import { ConfigurationError, ContextGatewayError } from '../errors/base.js';
@@ -11,8 +10,8 @@ import { wholeUpload } from '../platform/upload/whole.js';
 import type { Base } from '../request/base-url.js';
 import type { Endpoint, Method } from '../request/request.js';
 import type { RequestOptions } from '../request/request-options.js';
-import type { ChatCompletionStream } from '../stream/completion-stream.js';
-import { asThrownByFetch, passedHeaders, passResponse } from '../stream/passed.js';
+import { passedHeaders } from '../response/passed-headers.js';
+import { asThrownByFetch, errorFields, passResponse } from '../stream/passed.js';
 import { isSetByClient } from '../validation/headers.js';
 import type { ChatCompletions } from './chat.js';
 
@@ -98,39 +97,11 @@ async function completionFor(
   { stream, n }: { readonly stream?: unknown; readonly n?: unknown },
   options: RequestOptions,
 ): Promise<Response> {
-  if (stream === true) {
-    const streamed = await completions.streamed(endpoint, typeof n === 'number' ? n : 1, options);
-    const { status, headers } = streamed.response;
-    return new Response(eventsOf(streamed), {
-      status,
-      headers: passedHeaders(headers, 'text/event-stream'),
-    });
-  }
-  const { data, response } = await completions.whole(endpoint, options).withResponse();
-  const { status, headers } = response;
-  return new Response(JSON.stringify(data), { status, headers: passedHeaders(headers, 'application/json') });
-}
-
-/** The stream whole, with `[DONE]`, or what arrived of it and one error. Clients wait forever if the body itself fails. */
-function eventsOf(stream: ChatCompletionStream): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  const chunks = stream[Symbol.asyncIterator]();
-  let isOver = false;
-  const next = async (): Promise<IteratorResult<Uint8Array, undefined>> => {
-    if (isOver) return { done: true, value: undefined };
-    let data: string;
-    try {
-      const { value, done } = await chunks.next();
-      isOver = done === true;
-      data = isOver ? '[DONE]' : JSON.stringify(value);
-    } catch (error) {
-      if (error instanceof APIAbortError) throw asThrownByFetch(error);
-      isOver = true;
-      data = JSON.stringify({ error: errorFields(error as Error) });
-    }
-    return { done: false, value: encoder.encode(`data: ${data}\n\n`) };
-  };
-  return streamOf({ next }, () => chunks.return?.());
+  const call =
+    stream === true
+      ? completions.streamed(endpoint, typeof n === 'number' ? n : 1, options)
+      : completions.whole(endpoint, options);
+  return await call.asResponse();
 }
 
 /** The service's own response to a call that failed, or one for a failure without a response. */
@@ -147,10 +118,4 @@ function responseTo(error: unknown): Response {
   const status = own !== undefined && own.status >= 400 ? own.status : usual;
   const body = own && APIError.bodyOf(own);
   return new Response(body ?? JSON.stringify({ error: errorFields(error) }), { status, headers });
-}
-
-/** The form of an error that all these clients read. */
-function errorFields(error: Error): object {
-  const { type, code, param, sent } = error as Partial<APIError>;
-  return { message: error.message, type: type ?? error.name, code: code ?? error.name, param: param ?? null, sent };
 }

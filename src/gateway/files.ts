@@ -73,7 +73,7 @@ export class Files extends Resource {
    * sent
    * @throws {APIConnectionError} when a generator or web stream yields nothing, probably because it was read before;
    * only reading it shows this, so the request has begun by then
-   * @throws {APIError} with status 413 when the file is too large for the service
+   * @throws {RequestTooLargeError} when the file is too large for the service
    *
    * @example
    * ```ts

@@ -43,7 +43,6 @@ export const NAMES_OF_OTHERS: Readonly<Record<string, string>> = {
   hooks: EVENTS,
   interceptors: EVENTS,
   middleware: EVENTS,
-  asResponse: RESPONSE,
   _request_id: RESPONSE,
 };
 

@@ -29,6 +29,7 @@ export async function readJson(response: ServiceResponse, otherwise?: (text: str
   if (body === undefined) throw notJson(text, head.headers);
   checkDepth(body, text);
   if (reportsError(body)) throw errorIn(response, body);
+  response.body = { type: 'application/json', write: () => JSON.stringify(body) };
   return body;
 }
 

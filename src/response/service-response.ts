@@ -7,7 +7,10 @@ import type { ResponseHead } from '../platform/engine.js';
 import { longestWait, parseRateLimit, parseRetryAfter, parseWait, serverTime } from '../rate-limit/headers.js';
 import type { CallTimeouts } from '../request/timeouts.js';
 import type { Schema } from '../validation/schema-issues.js';
+import { passedHeaders } from './passed-headers.js';
 
+/** Statuses of responses that must not have a body. */
+const WITHOUT_BODY = [204, 205, 304];
 /** `has_more`, a cursor, or the address of the next page, also within `pagination` or `links`. */
 const MORE =
   /"(?:has_?more|next(?:_?(?:page|cursor|token|url|link)\w{0,9})?|cursor)":(?!null|false|"false"|""|0|\[\]|\{\})/i;
@@ -53,6 +56,8 @@ export class ServiceResponse {
   readonly #time: number;
   /** The fields beside the list that was asked for. */
   rest: Readonly<Record<string, unknown>> | undefined;
+  /** Its body as the client has read it, for `asResponse`. */
+  body: { readonly type: string; readonly write: () => string | ReadableStream<Uint8Array> } | undefined;
 
   constructor(
     readonly head: ResponseHead,
@@ -98,17 +103,25 @@ class VisibleResponse implements ResponseInfo {
   readonly attempts: readonly Attempt[];
   readonly rest?: Readonly<Record<string, unknown>>;
   readonly #headers: HeaderSource;
+  readonly #body: ServiceResponse['body'];
 
-  constructor({ head, requestId, rateLimit, source, rest }: ServiceResponse) {
+  constructor({ head, requestId, rateLimit, source, rest, body }: ServiceResponse) {
     this.status = head.status;
     this.requestId = requestId;
     this.rateLimit = rateLimit;
     this.attempts = source.call?.attempts ?? [];
     if (rest !== undefined) this.rest = rest;
     this.#headers = head.headers;
+    this.#body = body;
   }
 
   get headers(): Headers {
     return this.#headers.toHeaders();
+  }
+
+  toResponse(): Response {
+    const { status, headers } = this;
+    const body = WITHOUT_BODY.includes(status) ? undefined : this.#body;
+    return new Response(body?.write() ?? null, { status, headers: passedHeaders(headers, body?.type) });
   }
 }

@@ -9,6 +9,7 @@ import type { DecodeChunk } from '../wire/decode-chunk.js';
 import { CompletionAccumulator } from './accumulator.js';
 import { EventChunks, mayStream } from './chunk.js';
 import { ChatCompletionStream } from './completion-stream.js';
+import { passStream } from './passed.js';
 import { StreamOwner } from './stream-owner.js';
 
 /** Bytes of a whole text that are read at a time. */
@@ -40,7 +41,9 @@ export async function openStream(
     }
     timeouts.startIdle(); // from now on, the caller reads
   }
-  return new ChatCompletionStream(new StreamOwner(response, chunks, wanted));
+  const stream = new ChatCompletionStream(new StreamOwner(response, chunks, wanted));
+  response.body = { type: 'text/event-stream', write: () => passStream(stream) };
+  return stream;
 }
 
 async function begin(chunks: EventChunks, body: ByteSource): Promise<string | undefined> {

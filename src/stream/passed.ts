@@ -1,23 +1,14 @@
 import { streamOf } from '../base/stream-of.js';
+import type { APIError } from '../errors/api.js';
 import { APIAbortError } from '../errors/connection.js';
+import { PARTIAL_HINT } from '../errors/stream.js';
 import { endingOf } from '../events/reporter.js';
 import { mediaType, readJsonBytes } from '../response/body.js';
+import { passedHeaders } from '../response/passed-headers.js';
 import type { ServiceResponse } from '../response/service-response.js';
+import type { ChatCompletionStream } from './completion-stream.js';
 
-/** Headers that do not fit a body which was read. */
-const OF_THE_WIRE = ['connection', 'content-length', 'keep-alive', 'transfer-encoding'];
-/** What every platform decodes. */
-const DECODED = /^(?:x-gzip|gzip|deflate|br)$/i;
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json$/;
-
-/** The headers of a response that is passed on, with the type of its new body. */
-export function passedHeaders(given: Headers, type = given.get('content-type')): Headers {
-  const headers = new Headers(given);
-  for (const name of OF_THE_WIRE) headers.delete(name);
-  if (DECODED.test(headers.get('content-encoding') ?? '')) headers.delete('content-encoding');
-  if (type !== null) headers.set('content-type', type);
-  return headers;
-}
 
 /** What the platform's `fetch` throws in place of an error. */
 export function asThrownByFetch(error: unknown): unknown {
@@ -67,4 +58,34 @@ export async function passResponse(response: ServiceResponse): Promise<Response>
     body.cancel(new Error('the rest of the response is not needed'));
   };
   return new Response(streamOf({ next }, leave), init);
+}
+
+/** The stream whole, with `[DONE]`, or what arrived of it and one error. Clients wait forever if the body itself fails. */
+export function passStream(stream: ChatCompletionStream): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  const chunks = stream[Symbol.asyncIterator]();
+  let isOver = false;
+  const next = async (): Promise<IteratorResult<Uint8Array, undefined>> => {
+    if (isOver) return { done: true, value: undefined };
+    let data: string;
+    try {
+      const { value, done } = await chunks.next();
+      isOver = done === true;
+      data = isOver ? '[DONE]' : JSON.stringify(value);
+    } catch (error) {
+      if (error instanceof APIAbortError) throw asThrownByFetch(error);
+      isOver = true;
+      data = JSON.stringify({ error: errorFields(error as Error) });
+    }
+    return { done: false, value: encoder.encode(`data: ${data}\n\n`) };
+  };
+  return streamOf({ next }, () => chunks.return?.());
+}
+
+/** The form of an error that other clients read. */
+export function errorFields(error: Error): object {
+  const { type, code, param, sent } = error as Partial<APIError>;
+  // Other clients' errors have no `partial`.
+  const message = error.message.replace(PARTIAL_HINT, '');
+  return { message, type: type ?? error.name, code: code ?? error.name, param: param ?? null, sent };
 }

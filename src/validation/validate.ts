@@ -12,7 +12,7 @@ export type StandardSchema<Output> = {
 };
 
 /** The result of validation with a Standard Schema. */
-export type StandardResult<Output> =
+type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | {
       readonly issues: ReadonlyArray<{ readonly message: string; readonly path?: ReadonlyArray<unknown> | undefined }>;

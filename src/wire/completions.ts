@@ -11,7 +11,7 @@ import {
 } from './tools.js';
 
 /** The author of a message. Other roles are sent unchanged; the service decides. */
-export type ChatRole = 'system' | 'user' | 'assistant' | (string & {});
+type ChatRole = 'system' | 'user' | 'assistant' | (string & {});
 
 /** A part of a message's content. */
 export type ChatContentPart =
@@ -120,14 +120,14 @@ export interface ChatCompletion {
 }
 
 /** What a chunk adds to a reply. */
-export type ChatCompletionDelta = {
+type ChatCompletionDelta = {
   role?: ChatRole | null | undefined;
   content?: string | null | undefined;
   tool_calls?: ToolCallDelta[] | undefined;
 };
 
 /** What a chunk adds to one choice. */
-export type ChatCompletionChunkChoice = {
+type ChatCompletionChunkChoice = {
   index: number;
   delta: ChatCompletionDelta;
   /** Present, and not `null`, on the last chunk of its choice. */

@@ -58,8 +58,19 @@ describe('an error about the request is relayed with its status and message', ()
   test.each([
     { status: 404, name: 'NotFoundError', error: unknownModel, message: '404 No model atlas-9 (relayed stream).' },
     { status: 400, name: 'BadRequestError', error: invalid, message: '400 No such role (relayed stream).' },
-    { status: 413, name: 'APIError', error: { message: 'Too large.' }, message: '413 Too large (relayed stream).' },
-    { status: 400, shown: 413, name: 'APIError', error: tooLong, message: '413 Too long (relayed stream).' },
+    {
+      status: 413,
+      name: 'RequestTooLargeError',
+      error: { message: 'Too large.' },
+      message: '413 Too large (relayed stream).',
+    },
+    {
+      status: 400,
+      shown: 413,
+      name: 'RequestTooLargeError',
+      error: tooLong,
+      message: '413 Too long (relayed stream).',
+    },
   ])('$status: $error.message', async ({ status, shown = status, name, error, message }) => {
     const { response, ...facts } = await told(await refused(status, error));
 

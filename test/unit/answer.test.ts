@@ -9,17 +9,18 @@ const response: ResponseInfo = {
   requestId: 'r',
   rateLimit: undefined,
   attempts: [],
+  toResponse: () => new Response('5'),
 };
 const bad = (reason: unknown) => apiPromise<number>(Promise.reject(reason));
 
 describe('APIPromise', () => {
-  test('is a native promise, with nothing else than withResponse', () => {
+  test('is a native promise, with nothing else than withResponse and asResponse', () => {
     const call = apiPromise(Promise.resolve({ data: 5, response }));
 
     expect(call).toBeInstanceOf(Promise);
     expect(Object.getPrototypeOf(call)).toBe(Promise.prototype);
     // Not symbols: while an AsyncLocalStorage is in use, Node 20 adds its own to every promise.
-    expect(Object.getOwnPropertyNames(call)).toEqual(['withResponse']);
+    expect(Object.getOwnPropertyNames(call)).toEqual(['withResponse', 'asResponse']);
     expect(Symbol.asyncIterator in call).toBe(false); // libraries take what has one for a stream
   });
 

@@ -30,7 +30,7 @@ const partial: errors.PartialChatCompletion = {
 const all = (from: typeof errors = errors, pick = apiError): InstanceType<typeof errors.ContextGatewayError>[] => [
   new from.ConfigurationError('bad option'),
   new from.RequestValidationError([{ path: ['messages', 0, 'content'], message: 'expected string' }]),
-  ...[400, 401, 403, 404, 418, 429, 500, 503].map((status) => pick(status, details)),
+  ...[400, 401, 403, 404, 409, 413, 418, 422, 429, 500, 503].map((status) => pick(status, details)),
   new from.StreamError(200, details),
   new from.APIConnectionError('cut', { phase: 'body', sent: 'yes' }),
   new from.APITimeoutError('late', { kind: 'idle', phase: 'stream', sent: 'yes' }),

@@ -263,7 +263,7 @@ describe.each(engines.filter(isTried))('$engine', ({ engine, options }) => {
     const { file, cancel } = stalling(0);
 
     expect(await upload(source.file())).toEqual({ id: 'f1' });
-    expect(await failureOf(upload(file))).toMatchObject({ status: 413 });
+    expect(await failureOf(upload(file))).toMatchObject({ name: 'RequestTooLargeError', status: 413 });
     await until(() => source.ended && cancel.mock.calls.length === 1 && world.server.used === 0);
   });
 

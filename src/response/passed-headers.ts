@@ -1,0 +1,13 @@
+/** Headers that do not fit a body which was read. */
+const OF_THE_WIRE = ['connection', 'content-length', 'keep-alive', 'transfer-encoding'];
+/** What every platform decodes. */
+const DECODED = /^(?:x-gzip|gzip|deflate|br)$/i;
+
+/** The headers of a response that is passed on, with the type of its new body. */
+export function passedHeaders(given: Headers, type = given.get('content-type')): Headers {
+  const headers = new Headers(given);
+  for (const name of OF_THE_WIRE) headers.delete(name);
+  if (DECODED.test(headers.get('content-encoding') ?? '')) headers.delete('content-encoding');
+  if (type !== null) headers.set('content-type', type);
+  return headers;
+}
