@@ -1,5 +1,7 @@
+import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
+import { licencesOf, onlyBundles } from './scripts/licences.js';
 
 const ENTRIES = {
   index: 'src/index.ts',
@@ -12,12 +14,16 @@ const ENTRIES = {
   stores: 'src/stores/index.ts',
 };
 
+/** Packages whose code is in ours, so that our package has their licences. */
+const BUNDLED = ['@modelcontextprotocol/core', '@modelcontextprotocol/server', 'eventsource-parser', 'zod'];
+
 const BOTH: Options = {
   format: ['esm', 'cjs'],
   target: 'es2022',
   // In CommonJS too: without it every entry would have error classes of its own.
   splitting: true,
   loader: { '.lua': 'text' },
+  esbuildPlugins: [onlyBundles(BUNDLED)],
 };
 
 export default defineConfig([
@@ -34,12 +40,13 @@ export default defineConfig([
     },
     // Of these the used part, in the same files: zod/mini as installed is 92.
     noExternal: ['zod', 'eventsource-parser', '#platform'],
+    external: ['./mcp-server.js'],
     dts: {
       entry: ENTRIES,
       // For Symbol.asyncDispose, which older `lib` settings do not know.
       banner: '/// <reference lib="esnext.disposable" />',
     },
-    clean: ['!web/**', '!browser.js'],
+    clean: ['!web/**', '!browser.js', '!mcp-server.js', '!licenses.txt'],
   },
   {
     ...BOTH,
@@ -70,8 +77,22 @@ export default defineConfig([
     minify: true,
     splitting: false,
     noExternal: [/.*/],
+    esbuildPlugins: [onlyBundles(BUNDLED)],
     esbuildOptions: (options) => {
       options.alias = { '#platform': resolve('src/platform/browser.ts') };
     },
+  },
+  {
+    // Of its own, so that the whole zod, which the MCP SDK takes, is in no file that a program imports.
+    entry: { 'mcp-server': 'src/cli/mcp-server.ts' },
+    format: 'esm',
+    target: 'es2022',
+    // For Node, the SDK has Ajv in it: another 130 KB, to validate the answers of forms, of which we show none.
+    platform: 'browser',
+    minify: true,
+    splitting: false,
+    noExternal: [/.*/],
+    esbuildPlugins: [onlyBundles(BUNDLED)],
+    onSuccess: async () => writeFile('dist/licenses.txt', await licencesOf(BUNDLED)),
   },
 ]);

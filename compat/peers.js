@@ -9,22 +9,23 @@ import { checkTexts, newProject } from './projects.js';
 const NODE_22 = join(import.meta.dirname, 'node_modules/node22/bin/node');
 /** The bounds in package.json. The majors in between are in the tests. */
 const BOUNDS = {
-  oldest: { peers: ['ai@5.0.0', '@modelcontextprotocol/sdk@1.17', '@opentelemetry/api@1.3'], specification: 'v2' },
-  newest: { peers: ['ai@7', '@modelcontextprotocol/sdk@1', '@opentelemetry/api@1'], specification: 'v4' },
+  oldest: { peers: ['ai@5.0.0', '@opentelemetry/api@1.3'], specification: 'v2' },
+  newest: { peers: ['ai@7', '@opentelemetry/api@1'], specification: 'v4' },
 };
 
 /** Returns the checks as `[name, check]`. */
 export function peerChecks(file, emulatorFile, folder, { env }) {
   const npm = { PATH: `${join(NODE_22, '..')}:${process.env.PATH}` };
   const beside = Object.entries(BOUNDS).map(([bound, { peers, specification }]) => [
-    `beside the ${bound} ${peers.join(', ')}: a call and a stream, spans, the provider, the MCP server`,
+    `beside the ${bound} ${peers.join(', ')}: a call and a stream, spans, the provider`,
     async () => {
       const project = newProject(folder, `peers-${bound}`, 'module');
       await install(peers, project, npm);
       await install([file], project, npm);
       const run = (...args) => runWell([NODE_22, ...args], { cwd: project, env });
       checkTexts(await run('calls.js'));
-      return (await run('peers.js', specification)).trim();
+      await run('peers.js', specification);
+      return '';
     },
   ]);
   return [

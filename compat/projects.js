@@ -57,6 +57,7 @@ export function projectChecks(file, emulatorFile, folder, emulator) {
     ['installed in an empty CommonJS project', () => checkInstall(file, cjs)],
     ['import: a call and a stream', () => checkCalls(esm, 'calls.js', emulator)],
     ['require: a call and a stream', () => checkCalls(cjs, 'calls.cjs', emulator)],
+    ['the MCP server, with nothing else installed', () => outputOf(esm, 'mcp.js')],
     ["schemas in the project's own zod", () => outputOf(esm, 'schemas.js')],
     ['require: every error is an instance of its class', () => outputOf(cjs, 'errors.cjs', emulator)],
     ['the emulator beside it, in process: a call and a stream', () => checkInProcess([file, emulatorFile], tested)],

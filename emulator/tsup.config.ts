@@ -1,7 +1,7 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
-import { build, type Plugin } from 'esbuild';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { build } from 'esbuild';
 import { defineConfig, type Options } from 'tsup';
+import { licencesOf, onlyBundles } from '../scripts/licences.js';
 import { buildInspector } from './inspector/build.js';
 
 /** What can also be required. The command is started, and Vitest is only imported. */
@@ -20,26 +20,13 @@ const BUNDLED = [
   'preact',
   'tsup',
 ];
-const known: Plugin = {
-  name: 'known',
-  setup: ({ initialOptions, onEnd }) => {
-    initialOptions.metafile = true;
-    onEnd(({ metafile }) => {
-      for (const file of Object.keys(metafile?.inputs ?? {})) {
-        const name = /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1];
-        if (name !== undefined && !BUNDLED.includes(name)) throw new Error(`${name} is bundled, and not in BUNDLED`);
-      }
-    });
-  },
-};
-
 const common: Options = {
   target: 'node20',
   tsconfig: '../tsconfig.json',
   // The used part of each: installed, they would have 34 MB.
   noExternal: [/^hono/, /^@hono/],
   define: { TOKENIZER: '"./tokenizer.cjs"' },
-  esbuildPlugins: [known],
+  esbuildPlugins: [onlyBundles(BUNDLED)],
 };
 
 // Not with `clean`: each of them would remove what the other has written.
@@ -56,9 +43,16 @@ export default defineConfig([
       await build({
         stdin: { contents: "module.exports = require('gpt-tokenizer/encoding/o200k_base');", resolveDir: '.' },
         outfile: 'dist/tokenizer.cjs',
-        ...{ bundle: true, minify: true, format: 'cjs', platform: 'node', target: 'node20', plugins: [known] },
+        ...{
+          bundle: true,
+          minify: true,
+          format: 'cjs',
+          platform: 'node',
+          target: 'node20',
+          plugins: [onlyBundles(BUNDLED)],
+        },
       });
-      await writeFile('dist/licenses.txt', (await Promise.all(BUNDLED.map(licenceOf))).join('\n\n'));
+      await writeFile('dist/licenses.txt', await licencesOf(BUNDLED));
     },
   },
   {
@@ -80,10 +74,3 @@ export default defineConfig([
     dts: { only: true, entry: { ...BOTH, vitest: 'src/testing/vitest.ts' }, compilerOptions },
   },
 ]);
-
-async function licenceOf(name: string): Promise<string> {
-  const entry = fileURLToPath(import.meta.resolve(name));
-  const inside = `node_modules/${name}/`;
-  const folder = entry.slice(0, entry.lastIndexOf(inside) + inside.length);
-  return `${name}\n\n${(await readFile(`${folder}LICENSE`, 'utf8')).trim()}\n`;
-}

@@ -54,7 +54,7 @@ const RESERVED = {
   'eventsource-parser': ['src/stream/sse.ts'],
   '@ai-sdk/provider': ['src/ai-sdk/api-call-error.ts', 'src/ai-sdk/provider.ts', 'src/ai-sdk/prompt-parts.ts'],
   '@opentelemetry/api': ['src/otel/'],
-  '@modelcontextprotocol/sdk': ['src/cli/mcp-server.ts'],
+  '@modelcontextprotocol/server': ['src/cli/mcp-server.ts'],
   // As a user's tests do: it creates clients.
   'context-gateway': ['emulator/src/testing/clients.ts'],
 };

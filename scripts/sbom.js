@@ -5,13 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
-/** What the emulator has inside, and does not install. */
-const INSIDE = ['@hono/node-server', '@preact/signals', 'gpt-tokenizer', 'hono', 'preact'];
+/** What a package has inside, and does not install. */
+const INSIDE = {
+  '.': ['@modelcontextprotocol/server'],
+  emulator: ['@hono/node-server', '@preact/signals', 'gpt-tokenizer', 'hono', 'preact'],
+};
 
 /** Returns CycloneDX as text. `folder` is the package's: `.` or `emulator`. */
 export function sbomOf(folder) {
   const { name, version, ...needs } = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));
-  const inside = folder === 'emulator' ? INSIDE.map((one) => [one, needs.devDependencies[one]]) : [];
+  const inside = INSIDE[folder].map((one) => [one, needs.devDependencies[one]]);
   const dependencies = { ...needs.dependencies, ...Object.fromEntries(inside) };
   const scratch = mkdtempSync(join(tmpdir(), 'sbom-'));
   // npm names the package after its folder, and in a workspace it leaves out what another package needs for development.

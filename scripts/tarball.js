@@ -11,6 +11,7 @@ const PACKAGES = {
   'packed/context-gateway': {
     files: [
       /^(package\.json|README\.md|SKILL\.md|LICENSE|CHANGELOG\.md)$/,
+      /^dist\/licenses\.txt$/,
       /^dist\/([a-z]+\/){0,2}[\w-]+\.(c?js|d\.c?ts)$/,
       /^docs\/(guides|reference)\/([a-z]+\/)?[\w-]+\.(md|webp|json)$/,
     ],
@@ -21,8 +22,10 @@ const PACKAGES = {
       'docs/reference/assumptions.md',
       'dist/web/index.js',
       'dist/browser.js',
+      'dist/mcp-server.js',
+      'dist/licenses.txt',
     ],
-    largest: { unpackedSize: 3_660_000, size: 1_000 * 1024, entryCount: 197 },
+    largest: { unpackedSize: 3_985_000, size: 1_065 * 1024, entryCount: 197 },
   },
   'packed/context-gateway-emulator': {
     files: [

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 import packageJson from '../../package.json' with { type: 'json' };
-import { serveMcp } from './mcp-server.js';
 import { runCommand } from './run-command.js';
 
 // A reader such as `head` may leave early. Otherwise, such as on a full disk, the output is lost.
@@ -13,7 +12,8 @@ runCommand(process.argv.slice(2), {
   version: packageJson.version,
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
-  serve: serveMcp,
+  // Only when it is needed: reading the MCP SDK takes as long as starting any other command.
+  serve: async (tools, version) => (await import('./mcp-server.js')).serveMcp(tools, version),
 }).then((code) => {
   process.exitCode = code;
 });

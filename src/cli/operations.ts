@@ -32,7 +32,7 @@ type Arguments = Readonly<Record<string, string | undefined>>;
 export interface Operation {
   /** The words of its command. */
   readonly command: string;
-  /** The name of its MCP tool. Without one, it is a command only. */
+  /** The name of its MCP tool, without the prefix of all. Without one, it is a command only. */
   readonly tool?: string;
   readonly description: string;
   readonly effect: 'reads' | 'writes' | 'deletes';

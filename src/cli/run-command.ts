@@ -1,5 +1,6 @@
 import { ContextClient, ContextGatewayError, GatewayClient, RequestValidationError } from '../index.js';
 import { helpText, readCommandLine, UsageError } from './command-line.js';
+import { type McpTools, mcpTools } from './mcp-tools.js';
 import type { Clients } from './operations.js';
 import { inJSON, inTables, printable } from './tables.js';
 
@@ -8,8 +9,8 @@ export interface CommandContext {
   readonly version: string;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
-  /** Serves the operations until its input ends. */
-  readonly serve: (clients: Clients, version: string) => Promise<void>;
+  /** Serves tools until the input ends. */
+  readonly serve: (tools: McpTools, version: string) => Promise<void>;
 }
 
 /** Runs a command. Resolves with its exit code. */
@@ -21,7 +22,7 @@ export async function runCommand(args: readonly string[], context: CommandContex
     if (line.kind === 'operation') {
       const result = await line.operation.run(clients, line.given);
       out(line.json ? inJSON(result) : inTables(result));
-    } else if (line.kind === 'mcp') await context.serve(clients, version);
+    } else if (line.kind === 'mcp') await context.serve(mcpTools(clients), version);
     else out(line.kind === 'help' ? helpText(line.operation) : `${version}\n`);
     return 0;
   } catch (error) {
