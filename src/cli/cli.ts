@@ -10,6 +10,7 @@ process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
 
 runCommand(process.argv.slice(2), {
   version: packageJson.version,
+  input: process.stdin,
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
   // Only when it is needed: reading the MCP SDK takes as long as starting any other command.

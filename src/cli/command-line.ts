@@ -1,11 +1,12 @@
 import { parseArgs } from 'node:util';
+import { ASK } from './ask.js';
+import { CHAT } from './chat.js';
 import { nearest } from './nearest.js';
-import { OPERATIONS, type Operation } from './operations.js';
+import { type Command, OPERATIONS } from './operations.js';
+import { inTables } from './tables.js';
+import { UsageError } from './usage-error.js';
 
-/** A mistake of the user. The message says how to fix it. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
+const COMMANDS = [ASK, CHAT, ...OPERATIONS];
 
 /** What the user asks for. @throws {UsageError} */
 export function readCommandLine(given: readonly string[]) {
@@ -13,25 +14,26 @@ export function readCommandLine(given: readonly string[]) {
   const [first] = args;
   const end = args.indexOf('--'); // after it, everything is a text
   const words = end === -1 ? args : args.slice(0, end);
-  const operation = OPERATIONS.find(({ command }) => command === args.slice(0, wordCount(command)).join(' '));
+  const command = COMMANDS.find((one) => one.command === args.slice(0, wordCount(one.command)).join(' '));
   if (first === undefined || first === 'help' || words.includes('--help') || words.includes('-h'))
-    return { kind: 'help', operation } as const;
+    return { kind: 'help', command } as const;
   if (first === '--version') return { kind: 'version' } as const;
   if (first === 'mcp') {
     if (args.length > 1) throw new UsageError('mcp takes no arguments; its settings are environment variables.');
     return { kind: 'mcp' } as const;
   }
-  if (operation === undefined) throw unknownCommand(first);
-  const read = readArguments(operation, args.slice(wordCount(operation.command)));
-  return { kind: 'operation', operation, ...read } as const;
+  if (command === undefined) throw unknownCommand(first);
+  return { kind: 'command', command, ...readArguments(command, args.slice(wordCount(command.command))) } as const;
 }
 
-function readArguments({ command, parameters }: Operation, args: readonly string[]) {
+function readArguments({ command, parameters, hasNoJSON }: Command, args: readonly string[]) {
   const required = Object.keys(parameters).filter((name) => parameters[name]?.required);
   const flags = Object.keys(parameters).filter((name) => !parameters[name]?.required);
   const options = {
-    json: { type: 'boolean' },
-    ...Object.fromEntries(flags.map((name) => [wordOf(name), { type: 'string' }])),
+    ...(!hasNoJSON && { json: { type: 'boolean' } }),
+    ...Object.fromEntries(
+      flags.map((name) => [wordOf(name), { type: 'string', multiple: parameters[name]?.repeats === true }]),
+    ),
   };
   let parsed: { values: Record<string, unknown>; positionals: string[] };
   try {
@@ -51,7 +53,7 @@ function readArguments({ command, parameters }: Operation, args: readonly string
   if (missing !== undefined) throw new UsageError(`${wordOf(missing)} is missing. Usage: ${usageOf(command)}`);
   if (parsed.positionals.length > required.length)
     throw new UsageError(`Too many arguments; put texts with spaces in quotes. Usage: ${usageOf(command)}`);
-  const { json, ...flagged } = parsed.values;
+  const { json, file, ...flagged } = parsed.values;
   const given: Record<string, string> = Object.fromEntries(
     required.map((name, at) => [name, parsed.positionals[at] ?? '']),
   );
@@ -59,19 +61,19 @@ function readArguments({ command, parameters }: Operation, args: readonly string
     const value = flagged[wordOf(name)];
     if (typeof value === 'string') given[name] = value;
   }
-  return { given, json: json === true };
+  return { given, files: (file ?? []) as string[], json: json === true }; // of what repeats
 }
 
 function unknownCommand(word: string): UsageError {
   if (word.startsWith('-')) {
-    const known = [...new Set(OPERATIONS.flatMap(({ parameters }) => Object.keys(parameters).map(wordOf))), 'json'];
+    const known = [...new Set(COMMANDS.flatMap(({ parameters }) => Object.keys(parameters).map(wordOf))), 'json'];
     const isKnown = known.some((name) => word === `--${name}` || word.startsWith(`--${name}=`));
     return new UsageError(
       isKnown ? `Options such as ${word} come after the command.` : `${unknownOption(word, known)}.`,
     );
   }
-  const related = OPERATIONS.filter(({ command }) => command.split(' ')[0] === word).map(({ command }) => command);
-  const known = related.length > 0 ? related : [...OPERATIONS.map(({ command }) => command), 'mcp'];
+  const related = COMMANDS.filter(({ command }) => command.split(' ')[0] === word).map(({ command }) => command);
+  const known = related.length > 0 ? related : [...COMMANDS.map(({ command }) => command), 'mcp'];
   const what = related.length > 0 ? `${word} needs a second word` : `There is no command ${word}`;
   return new UsageError(`${what}: ${known.join(', ')}.`);
 }
@@ -84,26 +86,34 @@ function unknownOption(given: string, known: readonly string[]): string {
 }
 
 function usageOf(command: string): string {
-  const operation = OPERATIONS.find((one) => one.command === command);
-  const words = Object.entries(operation?.parameters ?? {}).map(([name, { required, values, format = 'TEXT' }]) =>
-    required ? wordOf(name).toUpperCase() : `[--${wordOf(name)} ${values?.join('|') ?? format}]`,
+  const one = COMMANDS.find((one) => one.command === command);
+  const words = Object.entries(one?.parameters ?? {}).map(([name, { required, values, format = 'TEXT', repeats }]) =>
+    required ? wordOf(name).toUpperCase() : `[--${wordOf(name)} ${values?.join('|') ?? format}]${repeats ? '…' : ''}`,
   );
   return ['context-gateway', command, ...words].join(' ');
 }
 
 /** The text of `--help`, for all commands or for one. */
-export function helpText(one?: Operation): string {
-  if (one !== undefined) return `Usage: ${usageOf(one.command)} [--json]\n\n${one.description}.\n`;
+export function helpText(one?: Command): string {
+  if (one !== undefined) {
+    const flags = Object.entries(one.parameters).map(([name, { required, description }]) => [
+      required ? wordOf(name).toUpperCase() : `--${wordOf(name)}`,
+      description,
+    ]);
+    const usage = `Usage: ${usageOf(one.command)}${one.hasNoJSON ? '' : ' [--json]'}`;
+    return `${usage}\n\n${one.description}.\n\n${inTables(Object.fromEntries(flags))}`;
+  }
   const rows = [
-    ...OPERATIONS.map(({ command, description }) => [usageOf(command).replace('context-gateway ', ''), description]),
-    ['mcp', 'Serve these operations to a model, as an MCP server on standard input and output'],
+    ...COMMANDS.map(({ command, description }) => [usageOf(command).replace('context-gateway ', ''), description]),
+    ['mcp', 'Serve contexts, memory and search to a model, as an MCP server on standard input and output'],
   ];
   const commands = rows.map(([usage, description]) => `  ${usage}\n      ${description}`);
   return `Usage: context-gateway COMMAND [--json]
 
 ${commands.join('\n')}
 
-Reads CONTEXT_GATEWAY_BASE_URL, CONTEXT_GATEWAY_API_KEY (for usage) and CONTEXT_GATEWAY_SESSION_TOKEN (for the others).
+Reads CONTEXT_GATEWAY_BASE_URL, CONTEXT_GATEWAY_API_KEY (for ask, chat and usage), CONTEXT_GATEWAY_MODEL (for ask and chat)
+and CONTEXT_GATEWAY_SESSION_TOKEN (for the others).
 --json prints the result as JSON. CONTEXT_GATEWAY_LOG=debug prints what each call does.
 Exit codes: 0 for success, 1 when a call fails, 2 for an invalid command.
 `;

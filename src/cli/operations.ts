@@ -16,27 +16,35 @@ export interface Clients {
   readonly gateway: GatewayClient;
 }
 
-/** A parameter of an operation. All are strings. */
-interface Parameter {
+/** A parameter of a command. All are strings. */
+export interface Parameter {
   readonly description: string;
   /** Required parameters are positional, in this order; the others are flags. */
   readonly required?: boolean;
   readonly values?: readonly string[];
   /** What the help shows for other values. @default TEXT */
-  readonly format?: 'DATE' | 'ID';
+  readonly format?: 'DATE' | 'ID' | 'MODEL' | 'PATH';
+  /** Whether the flag may be given several times. */
+  readonly repeats?: true;
 }
 
 type Arguments = Readonly<Record<string, string | undefined>>;
 
-/** Something that the command line and the MCP server can do. */
-export interface Operation {
-  /** The words of its command. */
+/** What the command line reads and its help shows. */
+export interface Command {
+  /** Its words. */
   readonly command: string;
+  readonly description: string;
+  readonly parameters: Readonly<Record<string, Parameter>>;
+  /** Whether it has no result that could be printed as JSON. */
+  readonly hasNoJSON?: true;
+}
+
+/** Something that the command line and the MCP server can do. */
+export interface Operation extends Command {
   /** The name of its MCP tool, without the prefix of all. Without one, it is a command only. */
   readonly tool?: string;
-  readonly description: string;
   readonly effect: 'reads' | 'writes' | 'deletes';
-  readonly parameters: Readonly<Record<string, Parameter>>;
   /** Whether the result is a list of any length, of which a model gets the beginning. */
   readonly lists?: boolean;
   run(clients: Clients, given: Arguments, options?: RequestOptions): Promise<unknown>;

@@ -1,14 +1,14 @@
 import { ContextClient, ContextGatewayError, GatewayClient, RequestValidationError } from '../index.js';
-import { helpText, readCommandLine, UsageError } from './command-line.js';
+import { helpText, readCommandLine } from './command-line.js';
 import { type McpTools, mcpTools } from './mcp-tools.js';
 import type { Clients } from './operations.js';
 import { inJSON, inTables, printable } from './tables.js';
+import type { Terminal } from './talk.js';
+import { UsageError } from './usage-error.js';
 
 /** The process of the command. */
-export interface CommandContext {
+export interface CommandContext extends Omit<Terminal, 'report'> {
   readonly version: string;
-  readonly out: (text: string) => void;
-  readonly err: (text: string) => void;
   /** Serves tools until the input ends. */
   readonly serve: (tools: McpTools, version: string) => Promise<void>;
 }
@@ -17,17 +17,23 @@ export interface CommandContext {
 export async function runCommand(args: readonly string[], context: CommandContext): Promise<number> {
   const { out, err, version } = context;
   const clients = lazyClients();
+  const report = (error: unknown): void =>
+    err(`context-gateway: ${printable(inTermsOfTheCommand(error instanceof Error ? error.message : String(error)))}\n`);
   try {
     const line = readCommandLine(args);
-    if (line.kind === 'operation') {
-      const result = await line.operation.run(clients, line.given);
-      out(line.json ? inJSON(result) : inTables(result));
+    if (line.kind === 'command') {
+      const { command, given, json } = line;
+      if (!('effect' in command)) await command.run(clients, line, { ...context, report });
+      else {
+        const result = await command.run(clients, given);
+        out(json ? inJSON(result) : inTables(result));
+      }
     } else if (line.kind === 'mcp') await context.serve(mcpTools(clients), version);
-    else out(line.kind === 'help' ? helpText(line.operation) : `${version}\n`);
+    else out(line.kind === 'help' ? helpText(line.command) : `${version}\n`);
     return 0;
   } catch (error) {
     if (!(error instanceof UsageError) && !ContextGatewayError.is(error)) throw error;
-    err(`context-gateway: ${printable(inTermsOfTheCommand(error.message))}\n`);
+    report(error);
     return error instanceof UsageError || error instanceof RequestValidationError ? 2 : 1;
   } finally {
     await clients.close();
@@ -48,6 +54,7 @@ const NAMES = {
   sessionToken: 'CONTEXT_GATEWAY_SESSION_TOKEN',
   start_date: '--start',
   end_date: '--end',
+  'unpin messages, or raise contextWindow': 'send smaller files, or unpin messages',
 };
 
 /** Clients with the settings of the environment. */

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { runCommand } from '../../src/cli/run-command.js';
@@ -32,6 +33,7 @@ async function run(...args: string[]) {
     err: (text) => {
       printed.err += text;
     },
+    input: Readable.from([]),
     serve: async () => {},
   });
   return { code, ...printed };
@@ -95,7 +97,7 @@ test('search shows the reason of a decision in brackets', async () => {
 });
 
 test.each([
-  { args: ['contxt'], message: 'There is no command contxt: usage, context show' },
+  { args: ['contxt'], message: 'There is no command contxt: ask, chat, usage, context show' },
   { args: ['memory'], message: 'memory needs a second word: memory list, memory save, memory delete.' },
   { args: ['pin', 'talk'], message: 'message is missing. Usage: context-gateway pin CONVERSATION MESSAGE [--category' },
   { args: ['compact', 'talk', 'now'], message: 'Too many arguments' },
@@ -110,6 +112,15 @@ test.each([
   { args: ['--start', 'x'], message: 'Options such as --start come after the command.' },
   { args: ['compact', 'talk', '--level', 'hard'], message: 'The request was not sent: level: expected "light" or' },
   { args: ['usage', '--start', 'May'], message: 'The request was not sent: --start: ' },
+  {
+    args: ['ask', '--model', 'm'],
+    message: 'question is missing. Usage: context-gateway ask QUESTION [--model MODEL]',
+  },
+  {
+    args: ['chat', '--json'],
+    message:
+      'The option --json is unknown. Usage: context-gateway chat [--model MODEL] [--system TEXT] [--file PATH]… [--con',
+  },
   { args: ['mcp', '--port', '1'], message: 'mcp takes no arguments' },
 ])('$args is a wrong command', async ({ args, message }) => {
   const { code, out, err } = await run(...args);
@@ -235,7 +246,8 @@ test('help lists every command, and the built command runs', async () => {
   expect(out).toContain('pin CONVERSATION MESSAGE [--category decision|requirement|reference|other]');
   expect((await run('compact', '--help')).out).toBe(
     'Usage: context-gateway compact CONVERSATION [--level light|deep|aggressive] [--json]\n\n' +
-      'Compact a conversation: older messages become part of its summary, which leaves out details.\n',
+      'Compact a conversation: older messages become part of its summary, which leaves out details.\n\n' +
+      'CONVERSATION  The id of the conversation\n--level       How much to remove\n',
   );
 
   const { code, text: printed } = await runNode([builtFile('cli'), 'usage', '--json']);
