@@ -1,9 +1,3 @@
-export {
-  type PostgresClient,
-  type PostgresDatabase,
-  type PostgresPool,
-  type PostgresQueries,
-  postgresStore,
-} from './postgres.js';
-export type { SqlStore, SqlStoreOptions } from './sql-store.js';
-export { type SqliteDatabase, type SqliteStatement, sqliteStore } from './sqlite.js';
+export { postgresStore } from './postgres.js';
+export type { SqlStore } from './sql-store.js';
+export { sqliteStore } from './sqlite.js';

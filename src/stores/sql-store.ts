@@ -9,15 +9,16 @@ import {
   wordsOf,
 } from '../conversation/index.js';
 import { ConfigurationError } from '../index.js';
+import { option, optionsCheck } from '../validation/options.js';
 
 /** Options of `sqliteStore` and `postgresStore`. */
-export interface SqlStoreOptions {
+export type SqlStoreOptions = {
   /**
    * What the names of the tables begin with: letters, digits and underscores, in PostgreSQL after a schema and a point, too
    * (`app.chat_`). Default: `chat_`, for `chat_conversations` and `chat_messages`.
    */
   tablePrefix?: string | undefined;
-}
+};
 
 /** A store of conversations in tables. */
 export interface SqlStore extends ConversationStore {
@@ -36,9 +37,9 @@ export interface SqlStore extends ConversationStore {
   deleteConversation(conversationId: string): Promise<void>;
 }
 
-/** What a query is given. Lists only in PostgreSQL. */
-type Value = string | number | null | readonly (string | number | boolean)[];
-/** A query, and its values. */
+/** What a query is given. */
+export type Value = string | number | boolean | null | readonly (string | number | boolean)[];
+/** A query in which `$1` is its first value, as in PostgreSQL. */
 export type Query = readonly [sql: string, ...values: Value[]];
 export type Row = Readonly<Record<string, unknown>>;
 /** What is done in a transaction. Each query gets its rows. */
@@ -49,11 +50,10 @@ export interface Engine {
   query(query: Query): Promise<readonly Row[]>;
   /** Runs all steps, or none. They may be begun again. */
   transaction<T>(steps: () => Steps<T>): Promise<T>;
-  migrate(statements: readonly string[]): Promise<void>;
 }
 
 /** A message as it is added. */
-interface NewRow {
+export interface NewRow {
   position: number;
   id: string;
   message: string;
@@ -62,41 +62,50 @@ interface NewRow {
   words: string;
 }
 
-/** The SQL of a database. */
+/** What the SQL of a database says in its own way. */
 export interface Dialect {
   migration: readonly string[];
-  /** Locks the row of a conversation until the transaction ends, and returns it. */
-  lock(conversation: string): Query;
-  /** The first row has the facts of the conversation, and the others are messages. One query, so that all are of one moment. */
-  load(conversation: string, wanted: WantedMessages | undefined): Query;
-  idAt(conversation: string, position: number): Query;
-  positionOf(conversation: string, id: string): Query;
-  /** Those of the ids that are stored. */
-  stored(conversation: string, ids: readonly string[]): Query;
-  /** Returns the ids, and whether they were excluded. */
-  removeFrom(conversation: string, position: number): Query;
+  /** What one migration of several waits for. */
+  migrationLock?: string;
+  now: string;
+  /** Whether a column is one of a list. */
+  isIn(column: string, list: string): string;
+  /** The column of the messages that `found` selects: of the best 500 with one of the words, which `$5` has. */
+  key: string;
+  found: string;
+  /** The words as `$5`. */
+  match(conversation: string, words: readonly string[]): Value;
   insert(conversation: string, rows: readonly NewRow[]): readonly Query[];
-  update(conversation: string, count: number, edits: number): Query;
-  saveState(conversation: string, state: string): Query;
-  setExcluded(conversation: string, id: string, excluded: boolean): Query;
-  /** Empties the row of a conversation. */
-  clear(conversation: string): Query;
 }
 
 /** Rows that are added by one statement. */
 const ROWS = 500;
 
-export function storeIn(engine: Engine, sql: Dialect): SqlStore {
+/** The same database gives the same store, so that the turns of one conversation keep their order. */
+const STORES = new WeakMap<object, Map<string, SqlStore>>();
+
+export function storeIn(database: object, prefix: string, open: () => Engine, dialect: Dialect): SqlStore {
+  const stores = STORES.get(database) ?? new Map<string, SqlStore>();
+  const store = stores.get(prefix) ?? newStore(open(), queriesOf(prefix, dialect), dialect);
+  STORES.set(database, stores.set(prefix, store));
+  return store;
+}
+
+function newStore(engine: Engine, sql: Queries, { migration, migrationLock }: Dialect): SqlStore {
   return {
-    migration: `${sql.migration.join(';\n')};\n`,
-    migrate: () => engine.migrate(sql.migration),
+    migration: `${migration.join(';\n')};\n`,
+    migrate: () =>
+      engine.transaction(function* () {
+        if (migrationLock !== undefined) yield [migrationLock];
+        for (const statement of migration) yield [statement];
+      }),
     load: async (conversation, wanted) => {
       const [facts, ...rows] = await engine.query(sql.load(conversation, wanted));
       if (facts === undefined) return null;
       const messages = rows.map(({ json, position, excluded }) => ({
         ...JSON.parse(String(json)),
         position: Number(position),
-        excluded: Boolean(Number(excluded)),
+        excluded: Boolean(excluded),
       }));
       const [edits, revision, count] = [facts.edits, facts.revision, facts.count].map(Number);
       return { messages, edits, revision, count, state: JSON.parse(String(facts.json ?? null)) };
@@ -120,7 +129,7 @@ export function storeIn(engine: Engine, sql: Dialect): SqlStore {
 }
 
 function* appending(
-  sql: Dialect,
+  sql: Queries,
   conversation: string,
   messages: readonly StoredMessage[],
   { edits, newest, after }: AppendPlace,
@@ -132,22 +141,14 @@ function* appending(
   const isOther = newest !== undefined && newest !== (last?.id ?? null);
   if (Number(stored?.edits) !== edits || isOther || (after != null && place === undefined))
     throw new ConversationConflictError();
-  const excluded = new Set<unknown>();
-  let start = count;
-  if (after !== undefined) {
-    start = place === undefined ? 0 : Number(place.position) + 1;
-    const removed = yield sql.removeFrom(conversation, start);
-    for (const row of removed) if (Number(row.excluded)) excluded.add(row.id);
-  }
+  const start = after === undefined ? count : Number(place?.position ?? -1) + 1;
+  const removed = after === undefined ? [] : yield sql.removeFrom(conversation, start);
+  const excluded = new Set(removed.flatMap((row) => (row.excluded ? row.id : [])));
   let end = start;
   for (let at = 0; at < messages.length; at += ROWS) {
     const some = messages.slice(at, at + ROWS);
-    const known = new Set(
-      (yield sql.stored(
-        conversation,
-        some.map(({ id }) => id),
-      )).map(({ id }) => id),
-    );
+    const ids = some.map(({ id }) => id);
+    const known = new Set((yield sql.stored(conversation, ids)).map(({ id }) => id));
     const rows: NewRow[] = [];
     for (const message of some) {
       const { id } = message;
@@ -164,31 +165,66 @@ function* appending(
   return end - start;
 }
 
-/** The same database gives the same store, so that the turns of one conversation keep their order. */
-export class Stores {
-  readonly #stores = new WeakMap<object, Map<string, SqlStore>>();
+type Queries = ReturnType<typeof queriesOf>;
 
-  of(database: object, prefix: string, make: () => SqlStore): SqlStore {
-    const stores = this.#stores.get(database) ?? new Map<string, SqlStore>();
-    this.#stores.set(database, stores);
-    const store = stores.get(prefix) ?? make();
-    stores.set(prefix, store);
-    return store;
-  }
+function queriesOf(prefix: string, { now, isIn, key, found, match, insert }: Dialect) {
+  const [conversations, messages] = [`${prefix}conversations`, `${prefix}messages`];
+  /** The first row has the facts of the conversation, and the others are messages. One query, so that all are of one moment. */
+  const rowsOf = (from: string): string => `
+    SELECT -1 AS position, edits, count, revision, CAST(state AS text) AS json, false AS excluded FROM ${conversations} WHERE id = $1
+    UNION ALL SELECT position, NULL, NULL, NULL, CAST(message AS text), excluded FROM ${from} WHERE conversation = $1
+    ORDER BY position
+  `;
+  const all = rowsOf(messages);
+  const ofTalk = `SELECT ${key} FROM ${messages} WHERE conversation = $1 AND`;
+  const part = `
+    WITH wanted AS (
+      ${ofTalk} position >= (SELECT count FROM ${conversations} WHERE id = $1) - $2
+      UNION ${ofTalk} ${isIn('id', '$3')} UNION ${ofTalk} ${isIn('position', '$4')} UNION SELECT * FROM (${found}) AS found
+    ) ${rowsOf(`${messages} JOIN wanted USING (${key})`)}
+  `;
+  const query =
+    <Values extends Value[]>(sql: string) =>
+    (conversation: string, ...values: Values): Query => [sql, conversation, ...values];
+  return {
+    insert,
+    /** Locks the row of a conversation until the transaction ends, and returns it. */
+    lock: query<[]>(`INSERT INTO ${conversations} AS stored (id) VALUES ($1)
+      ON CONFLICT (id) DO UPDATE SET count = stored.count RETURNING edits, count, revision`),
+    load: (conversation: string, wanted: WantedMessages | undefined): Query => {
+      if (wanted === undefined) return [all, conversation];
+      const { newest, ids, positions, words } = wanted;
+      return [part, conversation, newest, ids, positions, match(conversation, words)];
+    },
+    idAt: query<[position: number]>(`SELECT id FROM ${messages} WHERE conversation = $1 AND position = $2`),
+    positionOf: query<[id: string]>(`SELECT position FROM ${messages} WHERE conversation = $1 AND id = $2`),
+    stored: query<[ids: string[]]>(`SELECT id FROM ${messages} WHERE conversation = $1 AND ${isIn('id', '$2')}`),
+    removeFrom: query<[position: number]>(
+      `DELETE FROM ${messages} WHERE conversation = $1 AND position >= $2 RETURNING id, excluded`,
+    ),
+    update: query<[count: number, edits: number]>(
+      `UPDATE ${conversations} SET count = $2, edits = $3, updated_at = ${now} WHERE id = $1`,
+    ),
+    saveState: query<[state: string]>(`UPDATE ${conversations} SET state = $2, revision = revision + 1 WHERE id = $1`),
+    setExcluded: query<[id: string, excluded: boolean]>(
+      `UPDATE ${messages} SET excluded = $3 WHERE conversation = $1 AND id = $2`,
+    ),
+    /** Empties the row of a conversation. */
+    clear: query<[]>(`UPDATE ${conversations}
+      SET edits = edits + 1, count = 0, state = NULL, revision = revision + 1, updated_at = ${now} WHERE id = $1`),
+  };
 }
 
-/** @throws {ConfigurationError} */
-export function prefixOf({ tablePrefix = 'chat_' }: SqlStoreOptions, pattern: RegExp, example: string): string {
-  if (typeof tablePrefix === 'string' && tablePrefix.length <= 40 && pattern.test(tablePrefix)) return tablePrefix;
-  throw new ConfigurationError(
-    `tablePrefix must be at most 40 letters, digits and underscores, and begin with no digit, ${example}.`,
-  );
+/** The check of the options of a store. */
+/* @__NO_SIDE_EFFECTS__ */
+export function checkWith(pattern: RegExp, example: string): (options: SqlStoreOptions) => void {
+  const fits = (value: unknown): boolean => typeof value === 'string' && value.length <= 40 && pattern.test(value);
+  const message = `must be at most 40 letters, digits and underscores, and begin with no digit, ${example}`;
+  return optionsCheck({ tablePrefix: option<string>(fits, message) });
 }
 
-/** @throws {ConfigurationError} if it is an error that tells of a missing table */
-export function withoutTables(error: unknown, isMissing: boolean): never {
-  if (!isMissing) throw error;
-  throw new ConfigurationError('The tables of the store are missing: await store.migrate() when the server starts.', {
-    cause: error,
+export function missingTables(cause: unknown): ConfigurationError {
+  return new ConfigurationError('The tables of the store are missing: await store.migrate() when the server starts.', {
+    cause,
   });
 }

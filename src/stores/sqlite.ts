@@ -1,32 +1,33 @@
 import { type Runtime, systemRuntime } from '../base/runtime.js';
 import { ConfigurationError } from '../index.js';
+import { misspelled } from '../validation/options.js';
 import {
+  checkWith,
   type Dialect,
   type Engine,
-  prefixOf,
+  missingTables,
   type Query,
   type Row,
   type SqlStore,
   type SqlStoreOptions,
   type Steps,
-  Stores,
   storeIn,
-  withoutTables,
+  type Value,
 } from './sql-store.js';
 
 /** The used part of a prepared statement. */
-export interface SqliteStatement {
+type SqliteStatement = {
   all(...values: unknown[]): unknown[];
   run(...values: unknown[]): unknown;
-}
+};
 
 /** The used part of a database of `better-sqlite3`, `libsql`, `node:sqlite` or `bun:sqlite`. */
-export interface SqliteDatabase {
+type SqliteDatabase = {
   exec(sql: string): unknown;
   prepare(sql: string): SqliteStatement;
-}
+};
 
-const STORES = new Stores();
+const check = /* @__PURE__ */ checkWith(/^(?:[a-z_]\w*)?$/i, 'such as chat_; SQLite has no schemas');
 
 /**
  * Stores conversations in SQLite. A turn reads only the messages that it needs, which a full-text table (FTS5) finds, however long the
@@ -49,10 +50,11 @@ const STORES = new Stores();
 export function sqliteStore(database: SqliteDatabase, options: SqlStoreOptions = {}): SqlStore {
   if (typeof database?.prepare !== 'function' || typeof database.exec !== 'function')
     throw new ConfigurationError(
-      'sqliteStore takes an open database of better-sqlite3, libsql, node:sqlite or bun:sqlite: sqliteStore(new Database("chat.db")).',
+      `sqliteStore takes an open database of better-sqlite3, libsql, node:sqlite or bun:sqlite: sqliteStore(new Database("chat.db")).${misspelled(database, ['prepare', 'exec'])}`,
     );
-  const prefix = prefixOf(options, /^(?:[a-z_]\w*)?$/i, 'such as chat_; SQLite has no schemas');
-  return STORES.of(database, prefix, () => storeIn(new Sqlite(database, systemRuntime), dialectOf(prefix)));
+  check(options);
+  const { tablePrefix = 'chat_' } = options;
+  return storeIn(database, tablePrefix, () => new Sqlite(database, systemRuntime), dialectOf(tablePrefix));
 }
 
 /** Milliseconds to wait for a lock: between tries, at most, and in all. */
@@ -75,61 +77,31 @@ class Sqlite implements Engine {
   }
 
   transaction<T>(steps: () => Steps<T>): Promise<T> {
-    return this.#within(() => {
-      const work = steps();
-      let step = work.next();
-      while (!step.done) step = work.next(this.#ask(step.value));
-      return step.value;
-    });
-  }
-
-  async migrate(statements: readonly string[]): Promise<void> {
-    await this.#within(() => {
-      for (const statement of statements) this.database.exec(statement);
-    });
-  }
-
-  /** Does all of the work, or nothing. */
-  #within<T>(work: () => T): Promise<T> {
     return this.#patiently(() => {
-      this.#begin();
+      this.database.exec('BEGIN IMMEDIATE'); // locks before it reads
       try {
-        const result = work();
+        const work = steps();
+        let step = work.next();
+        while (!step.done) step = work.next(this.#ask(step.value));
         this.database.exec('COMMIT');
-        return result;
+        return step.value;
       } catch (error) {
-        this.#rollBack();
+        try {
+          this.database.exec('ROLLBACK');
+        } catch {
+          // After some errors, such as a full disk, SQLite has done so.
+        }
         throw error;
       }
     });
   }
 
-  /** Locks before it reads. */
-  #begin(): void {
-    try {
-      this.database.exec('BEGIN IMMEDIATE');
-    } catch (error) {
-      if (!/within a transaction/.test(String(error))) throw error;
-      throw new ConfigurationError(
-        'A transaction is open on the connection of sqliteStore. Open a connection for the store alone.',
-        { cause: error },
-      );
-    }
-  }
-
-  #rollBack(): void {
-    try {
-      this.database.exec('ROLLBACK');
-    } catch {
-      // After some errors, such as a full disk, SQLite has done so.
-    }
-  }
-
   #ask([sql, ...values]: Query): readonly Row[] {
-    const statement = this.#statements.get(sql) ?? this.database.prepare(sql);
+    const statement = this.#statements.get(sql) ?? this.database.prepare(sql.replace(/\$\d/g, '?'));
     this.#statements.set(sql, statement);
-    if (/^\s*(?:SELECT|WITH)|RETURNING/.test(sql)) return statement.all(...values) as Row[]; // of the columns that are named
-    statement.run(...values);
+    const given = Array.from(sql.matchAll(/\$(\d)/g), ([, place]) => asColumn(values[Number(place) - 1]));
+    if (/^\s*(?:SELECT|WITH)|RETURNING/.test(sql)) return statement.all(...given) as Row[]; // of the columns that are named
+    statement.run(...given);
     return [];
   }
 
@@ -140,7 +112,7 @@ class Sqlite implements Engine {
       try {
         return work();
       } catch (error) {
-        if (!isLocked(error) || this.runtime.now() >= until) withoutTables(error, /no such table/.test(String(error)));
+        if (!isLocked(error) || this.runtime.now() >= until) throw explained(error);
       }
       const ms = wait * (0.5 + this.runtime.random());
       await new Promise<void>((resolve) => this.runtime.setTimer(resolve, ms));
@@ -154,22 +126,23 @@ function isLocked(error: unknown): boolean {
   return /^SQLITE_BUSY/.test(String(code)) || /database is locked/.test(String(message));
 }
 
+/** Lists as JSON. */
+function asColumn(value: Value | undefined): unknown {
+  if (typeof value === 'boolean') return Number(value);
+  return Array.isArray(value) ? JSON.stringify(value) : value;
+}
+
+function explained(error: unknown): unknown {
+  if (/no such table/.test(String(error))) return missingTables(error);
+  if (!/within a transaction/.test(String(error))) return error;
+  return new ConfigurationError(
+    'A transaction is open on the connection of sqliteStore. Open a connection for the store alone.',
+    { cause: error },
+  );
+}
+
 function dialectOf(prefix: string): Dialect {
   const [conversations, messages, words] = ['conversations', 'messages', 'words'].map((name) => prefix + name);
-  const now = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";
-  const facts = `SELECT -1 AS position, edits, count, revision, state AS json, 0 AS excluded FROM ${conversations} WHERE id = ?`;
-  const row = 'position, NULL, NULL, NULL, message, excluded';
-  const all = `${facts} UNION ALL SELECT ${row} FROM ${messages} WHERE conversation = ? ORDER BY position`;
-  // Of those with its words, the best 500.
-  const part = `
-    WITH wanted AS (
-      SELECT key FROM ${messages} WHERE conversation = ? AND position >= (SELECT count FROM ${conversations} WHERE id = ?) - ?
-      UNION SELECT key FROM ${messages} WHERE conversation = ? AND id IN (SELECT value FROM json_each(?))
-      UNION SELECT key FROM ${messages} WHERE conversation = ? AND position IN (SELECT value FROM json_each(?))
-      UNION SELECT * FROM (SELECT rowid FROM ${words} WHERE ${words} MATCH ? ORDER BY bm25(${words}, 0) LIMIT 500)
-    )
-    ${facts} UNION ALL SELECT ${row} FROM ${messages} JOIN wanted USING (key) WHERE conversation = ? ORDER BY position
-  `;
   return {
     migration: [
       `CREATE TABLE IF NOT EXISTS ${conversations} (
@@ -184,29 +157,14 @@ function dialectOf(prefix: string): Dialect {
       `CREATE TRIGGER IF NOT EXISTS ${words}_forget AFTER DELETE ON ${messages}
   BEGIN DELETE FROM ${words} WHERE rowid = old.key; END`,
     ],
-    lock: (conversation) => [
-      `INSERT INTO ${conversations} (id) VALUES (?) ON CONFLICT (id) DO UPDATE SET count = count RETURNING edits, count, revision`,
-      conversation,
-    ],
-    load: (conversation, wanted) => {
-      if (wanted === undefined) return [all, conversation, conversation];
-      const [ids, positions] = [wanted.ids, wanted.positions].map((list) => JSON.stringify(list));
-      const list = wanted.words.map((word) => `"${word}"`).join(' OR ');
-      const match = list === '' ? '""' : `talk: "${wordOf(conversation)}" AND list: (${list})`;
-      const c = conversation;
-      return [part, c, c, wanted.newest, c, ids ?? '', c, positions ?? '', match, c, c];
+    now: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')",
+    isIn: (column, list) => `${column} IN (SELECT value FROM json_each(${list}))`,
+    key: 'key',
+    found: `SELECT rowid FROM ${words} WHERE ${words} MATCH $5 ORDER BY bm25(${words}, 0) LIMIT 500`,
+    match: (conversation, given) => {
+      const list = given.map((word) => `"${word}"`).join(' OR ');
+      return list === '' ? '""' : `talk: "${wordOf(conversation)}" AND list: (${list})`;
     },
-    idAt: (...place) => [`SELECT id FROM ${messages} WHERE conversation = ? AND position = ?`, ...place],
-    positionOf: (...place) => [`SELECT position FROM ${messages} WHERE conversation = ? AND id = ?`, ...place],
-    stored: (conversation, ids) => [
-      `SELECT id FROM ${messages} WHERE conversation = ? AND id IN (SELECT value FROM json_each(?))`,
-      conversation,
-      JSON.stringify(ids),
-    ],
-    removeFrom: (...place) => [
-      `DELETE FROM ${messages} WHERE conversation = ? AND position >= ? RETURNING id, excluded`,
-      ...place,
-    ],
     insert: (conversation, rows) => {
       const list = rows.map((one) => [one.position, one.id, one.message, Number(one.excluded), one.words]);
       const [at, id, message, excluded, text] =
@@ -215,41 +173,20 @@ function dialectOf(prefix: string): Dialect {
       return [
         [
           `INSERT INTO ${messages} (conversation, position, id, message, excluded)
-           SELECT ?, ${at}, ${id}, ${message}, ${excluded} FROM json_each(?)`,
+           SELECT $1, ${at}, ${id}, ${message}, ${excluded} FROM json_each($2)`,
           conversation,
           json,
         ],
         [
           // CROSS: each message is looked up. Otherwise all of the conversation is read for each.
           `INSERT INTO ${words} (rowid, talk, list)
-           SELECT ${messages}.key, ?, ${text} FROM json_each(?) CROSS JOIN ${messages} ON conversation = ? AND position = ${at}`,
-          wordOf(conversation),
-          json,
+           SELECT ${messages}.key, $3, ${text} FROM json_each($2) CROSS JOIN ${messages} ON conversation = $1 AND position = ${at}`,
           conversation,
+          json,
+          wordOf(conversation),
         ],
       ];
     },
-    update: (conversation, count, edits) => [
-      `UPDATE ${conversations} SET count = ?, edits = ?, updated_at = ${now} WHERE id = ?`,
-      count,
-      edits,
-      conversation,
-    ],
-    saveState: (conversation, state) => [
-      `UPDATE ${conversations} SET state = ?, revision = revision + 1 WHERE id = ?`,
-      state,
-      conversation,
-    ],
-    setExcluded: (conversation, id, excluded) => [
-      `UPDATE ${messages} SET excluded = ? WHERE conversation = ? AND id = ?`,
-      Number(excluded),
-      conversation,
-      id,
-    ],
-    clear: (conversation) => [
-      `UPDATE ${conversations} SET edits = edits + 1, count = 0, state = NULL, revision = revision + 1, updated_at = ${now} WHERE id = ?`,
-      conversation,
-    ],
   };
 }
 

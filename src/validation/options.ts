@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { MAX_TIMER } from '../base/runtime.js';
-import { type AnySchema, findIssues } from './schema-issues.js';
+import { ConfigurationError } from '../errors/base.js';
+import { type AnySchema, alike, findIssues, unknownName } from './schema-issues.js';
 
 /** A zod schema of an option: its check, and the message if the check fails. */
 /* @__NO_SIDE_EFFECTS__ */
@@ -28,4 +29,24 @@ export function findBadOptions(schema: AnySchema, options: object): string | und
     ?.map(({ path, message }) => `${path.join('.')} ${message}`)
     .join('; ');
   return message?.replace(/[^?.]$/, '$&.');
+}
+
+/** Makes a check of the options of a function. It throws a `ConfigurationError` that names all invalid ones. */
+/* @__NO_SIDE_EFFECTS__ */
+export function optionsCheck(shape: Readonly<Record<string, AnySchema>>): (options: object) => void {
+  const schema = z.strictObject(shape);
+  return (options) => {
+    const problem = findBadOptions(schema, options);
+    if (problem !== undefined) throw new ConfigurationError(problem);
+  };
+}
+
+/** Which functions of an object are misspelled, for the end of a message that says what it must have. */
+export function misspelled(value: unknown, known: readonly string[]): string {
+  const names = new Set<string>();
+  for (let part = Object(value); part !== null; part = Object.getPrototypeOf(part))
+    for (const name of Object.getOwnPropertyNames(part)) names.add(name);
+  const missing = known.filter((name) => !names.has(name));
+  const wrong = [...names].filter((name) => alike(name, missing).length > 0);
+  return wrong.map((name) => ` ${name} ${unknownName(name, missing)}`).join('');
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import type { StoredMessage } from 'context-gateway/conversation';
 import { testStore } from 'context-gateway/conversation/testing';
-import { type PostgresPool, postgresStore, sqliteStore } from 'context-gateway/stores';
+import { postgresStore, sqliteStore } from 'context-gateway/stores';
 import Database from 'libsql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -72,7 +72,7 @@ test('an error in the middle of an append leaves nothing of it', async () => {
 });
 
 /** A pool of one connection, which may break. */
-class Pool extends EventEmitter implements PostgresPool {
+class Pool extends EventEmitter {
   readonly released: (boolean | undefined)[] = [];
   failing = '';
   #before: Promise<unknown> = Promise.resolve();

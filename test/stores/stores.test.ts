@@ -7,7 +7,7 @@ import {
   wordsOf,
 } from 'context-gateway/conversation';
 import { testStore } from 'context-gateway/conversation/testing';
-import { postgresStore, type SqliteDatabase, type SqlStore, sqliteStore } from 'context-gateway/stores';
+import { postgresStore, type SqlStore, sqliteStore } from 'context-gateway/stores';
 import Database from 'libsql';
 import { afterAll, describe, expect, test } from 'vitest';
 import { chatWorld } from '../conversation/world.js';
@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 /** Node has it since version 22.5; its types are those of version 20. */
 const ofNode = await import('node:sqlite' as string).then(
-  ({ DatabaseSync }) => new DatabaseSync(':memory:') as SqliteDatabase,
+  ({ DatabaseSync }) => new DatabaseSync(':memory:') as Parameters<typeof sqliteStore>[0],
   () => undefined,
 );
 
@@ -221,6 +221,10 @@ test.each([
   [() => sqliteStore(sqlite, { tablePrefix: 'app.chat_' }), 'SQLite has no schemas'],
   [() => postgresStore(postgres, { tablePrefix: 'a.b.c' }), 'tablePrefix must be'],
   [() => postgresStore(postgres, { tablePrefix: 7 as never }), 'tablePrefix must be'],
+  [() => sqliteStore({ exec: () => {}, Prepare: () => {} } as never), 'Prepare is unknown; did you mean prepare?'],
+  [() => postgresStore({ query: () => {}, Connect: () => {} } as never), 'Connect is unknown; did you mean connect?'],
+  [() => sqliteStore(sqlite, { table_prefix: 'a' } as never), 'table_prefix is unknown; did you mean tablePrefix?'],
+  [() => postgresStore(postgres, { prefix: 'a' } as never), 'prefix is unknown; expected one of tablePrefix.'],
 ])('bad arguments %# are a clear error', (make, message) => {
   expect(make).toThrow(
     expect.objectContaining({ name: 'ConfigurationError', message: expect.stringContaining(message) }),
