@@ -8,7 +8,7 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import type { ClientEvent } from '../index.js';
-import { ATTRIBUTE, operationOf, PROVIDER, seconds } from './names.js';
+import { known, operationOf, SCOPE, seconds } from './names.js';
 
 type EventOf<Type> = Extract<ClientEvent, { type: Type }>;
 
@@ -22,16 +22,16 @@ export class CallSpan {
   /** Called synchronously within the call, so the active span is the parent. */
   constructor(tracer: Tracer, { method, path, model, streamed, temperature, maxTokens, outputType }: EventOf<'start'>) {
     const operation = operationOf(path);
-    const attributes: Attributes = { [ATTRIBUTE.httpMethod]: method, [ATTRIBUTE.urlTemplate]: path };
-    if (operation !== undefined) {
-      attributes[ATTRIBUTE.operation] = operation;
-      attributes[ATTRIBUTE.provider] = PROVIDER;
-      if (model !== undefined) attributes[ATTRIBUTE.requestModel] = model;
-      if (streamed) attributes[ATTRIBUTE.requestStream] = true;
-      if (temperature !== undefined) attributes[ATTRIBUTE.requestTemperature] = temperature;
-      if (maxTokens !== undefined) attributes[ATTRIBUTE.requestMaxTokens] = maxTokens;
-      if (outputType !== undefined) attributes[ATTRIBUTE.outputType] = outputType;
-    }
+    const asked = operation && {
+      'gen_ai.operation.name': operation,
+      'gen_ai.provider.name': SCOPE,
+      'gen_ai.request.model': model,
+      'gen_ai.request.stream': streamed || undefined,
+      'gen_ai.request.temperature': temperature,
+      'gen_ai.request.max_tokens': maxTokens,
+      'gen_ai.output.type': outputType,
+    };
+    const attributes = known({ 'http.request.method': method, 'url.template': path, ...asked });
     const name = operation === undefined ? `${method} ${path}` : [operation, model].filter(Boolean).join(' ');
     this.#span = tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, context.active());
     this.#isRecording = this.#span.isRecording();
@@ -74,55 +74,47 @@ export function errorTypeOf({ outcome, error, status }: EventOf<'done'>): string
 }
 
 function endAttributesOf(done: EventOf<'done'>): Attributes {
-  const { outcome, status, attempts, queued, timeToFirstChunk, largestGap, requestId } = done;
-  const { responseModel, responseId, finishReasons, usage, usageEstimated } = done;
-  const attributes: Attributes = { [ATTRIBUTE.outcome]: outcome };
-  const set = (name: string, value: string | number | string[] | undefined): void => {
-    if (value !== undefined) attributes[name] = value;
-  };
-  set(ATTRIBUTE.httpStatus, status);
-  if (attempts > 1) set(ATTRIBUTE.httpResends, attempts - 1);
-  set(ATTRIBUTE.errorType, errorTypeOf(done));
-  set(ATTRIBUTE.requestId, requestId);
-  if (queued > 0) set(ATTRIBUTE.queued, seconds(queued));
-  if (timeToFirstChunk !== undefined) set(ATTRIBUTE.timeToFirstChunk, seconds(timeToFirstChunk));
-  if (largestGap !== undefined) set(ATTRIBUTE.largestGap, seconds(largestGap));
-  set(ATTRIBUTE.responseModel, responseModel);
-  set(ATTRIBUTE.responseId, responseId);
-  if (finishReasons.length > 0) set(ATTRIBUTE.finishReasons, [...finishReasons]);
-  set(ATTRIBUTE.inputTokens, usage?.prompt_tokens);
-  set(ATTRIBUTE.outputTokens, usage?.completion_tokens);
-  if (usageEstimated) attributes[ATTRIBUTE.usageEstimated] = true;
-  return attributes;
+  const { status, attempts, queued, timeToFirstChunk, largestGap, finishReasons, usage } = done;
+  return known({
+    'context_gateway.outcome': done.outcome,
+    'http.response.status_code': status,
+    'http.request.resend_count': attempts > 1 ? attempts - 1 : undefined,
+    'error.type': errorTypeOf(done),
+    'context_gateway.request_id': done.requestId,
+    'context_gateway.queue_time': queued > 0 ? seconds(queued) : undefined,
+    'gen_ai.response.time_to_first_chunk': timeToFirstChunk && seconds(timeToFirstChunk),
+    'context_gateway.largest_gap': largestGap && seconds(largestGap),
+    'gen_ai.response.model': done.responseModel,
+    'gen_ai.response.id': done.responseId,
+    'gen_ai.response.finish_reasons': finishReasons.length > 0 ? [...finishReasons] : undefined,
+    'gen_ai.usage.input_tokens': usage?.prompt_tokens,
+    'gen_ai.usage.output_tokens': usage?.completion_tokens,
+    'context_gateway.usage_estimated': done.usageEstimated || undefined,
+  });
 }
 
 /** The attributes of one event. They contain no text, keys or ids. */
 function attributesOf(event: Exclude<ClientEvent, EventOf<'start' | 'done'>>): Attributes {
-  switch (event.type) {
-    case 'request':
-      return { [ATTRIBUTE.attempt]: event.attempt };
-    case 'response':
-      return { [ATTRIBUTE.attempt]: event.attempt, [ATTRIBUTE.httpStatus]: event.status };
-    case 'queued':
-      return { [ATTRIBUTE.bucket]: event.bucket };
-    case 'dequeued':
-      return { [ATTRIBUTE.bucket]: event.bucket, [ATTRIBUTE.wait]: seconds(event.waited) };
-    case 'retry':
-      return {
-        [ATTRIBUTE.attempt]: event.attempt,
-        [ATTRIBUTE.reason]: String(event.reason),
-        [ATTRIBUTE.wait]: seconds(event.wait),
-      };
-    case 'failure':
-      return {
-        [ATTRIBUTE.attempt]: event.attempt,
-        [ATTRIBUTE.reason]: String(event.reason),
-        [ATTRIBUTE.stop]: event.stop,
-      };
-    case 'validation':
-      return { [ATTRIBUTE.issues]: event.issues.length };
-    case 'skipped':
-    case 'more':
-      return {};
-  }
+  // The cast is true: each event has some of these fields.
+  const { attempt, status, bucket, waited, wait = waited, reason, stop, issues } = event as EventFields;
+  return known({
+    'context_gateway.attempt': attempt,
+    'http.response.status_code': status,
+    'context_gateway.rate_limit.bucket': bucket,
+    'context_gateway.wait': wait && seconds(wait),
+    'context_gateway.reason': reason === undefined ? undefined : String(reason),
+    'context_gateway.stop_reason': stop,
+    'context_gateway.issues': issues?.length,
+  });
 }
+
+type EventFields = {
+  attempt?: number;
+  status?: number;
+  bucket?: string;
+  waited?: number;
+  wait?: number;
+  reason?: number | string;
+  stop?: string;
+  issues?: readonly unknown[];
+};

@@ -1,2 +1,2 @@
-export { type ObserveOptions, observeCalls } from './observe-calls.js';
+export { observeCalls } from './observe-calls.js';
 export { observeTools } from './observe-tools.js';

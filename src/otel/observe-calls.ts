@@ -1,24 +1,32 @@
 import * as api from '@opentelemetry/api';
 import { type ClientEvent, ConfigurationError } from '../index.js';
-import { CallMetrics } from './call-metrics.js';
+import { isFunction, option, optionsCheck } from '../validation/options.js';
+import { callMetrics } from './call-metrics.js';
 import { CallSpan } from './call-span.js';
+import { SCOPE } from './names.js';
 
 /** Options of `observeCalls`. */
-export interface ObserveOptions {
+type ObserveOptions = {
   /** @default the global provider, set with `trace.setGlobalTracerProvider` */
   tracerProvider?: api.TracerProvider | undefined;
   /** @default the global provider, set with `metrics.setGlobalMeterProvider` */
   meterProvider?: api.MeterProvider | undefined;
-}
+};
 
-/** The name of the tracer and the meter. */
-export const SCOPE = 'context-gateway';
+/** Of both functions. */
+export const providerOption = {
+  tracerProvider: /* @__PURE__ */ option((value) => isFunction(Object(value).getTracer), 'must be a TracerProvider'),
+};
+const check = /* @__PURE__ */ optionsCheck({
+  ...providerOption,
+  meterProvider: /* @__PURE__ */ option((value) => isFunction(Object(value).getMeter), 'must be a MeterProvider'),
+});
 
 /**
  * Returns a listener for `onEvent` of a client, or of several, that records a span and metrics for every call, and sends
  * `traceparent` to the service. Never records prompts, replies, keys, or ids of resources.
  *
- * @throws {ConfigurationError} when `@opentelemetry/api` is too old
+ * @throws {ConfigurationError} when `@opentelemetry/api` is too old, or an option is invalid
  *
  * @example
  * ```ts
@@ -28,6 +36,7 @@ export const SCOPE = 'context-gateway';
  * ```
  */
 export function observeCalls(options: ObserveOptions = {}): (event: ClientEvent) => void {
+  check(options);
   const { metrics, trace }: Partial<typeof api> = api;
   if (metrics === undefined || trace === undefined)
     throw new ConfigurationError(
@@ -35,14 +44,14 @@ export function observeCalls(options: ObserveOptions = {}): (event: ClientEvent)
     );
   const tracer = (options.tracerProvider ?? trace.getTracerProvider()).getTracer(SCOPE);
   // Created by the first call: unlike tracers, meters created before an SDK is registered never report to it.
-  let counted: CallMetrics | undefined;
+  let count: ((event: ClientEvent) => void) | undefined;
   const open = new Map<number, CallSpan>();
   return (event) => {
     const { call, type } = event;
     if (type === 'start') open.set(call, new CallSpan(tracer, event));
     open.get(call)?.take(event);
     if (type === 'done') open.delete(call);
-    counted ??= new CallMetrics((options.meterProvider ?? metrics.getMeterProvider()).getMeter(SCOPE));
-    counted.take(event);
+    count ??= callMetrics((options.meterProvider ?? metrics.getMeterProvider()).getMeter(SCOPE));
+    count(event);
   };
 }

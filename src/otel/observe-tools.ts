@@ -1,12 +1,17 @@
 import * as api from '@opentelemetry/api';
 import { WORK, workOf } from '../base/tool-work.js';
 import type { FunctionTool, Tool } from '../index.js';
-import { ATTRIBUTE } from './names.js';
-import { type ObserveOptions, SCOPE } from './observe-calls.js';
+import { optionsCheck } from '../validation/options.js';
+import { known, SCOPE } from './names.js';
+import { providerOption } from './observe-calls.js';
+
+const check = /* @__PURE__ */ optionsCheck(providerOption);
 
 /**
  * Returns tools whose calls are recorded as spans, `execute_tool` with their names: for the `tools` of a conversation. What a tool calls
  * is a child of its span. Arguments and results are never recorded.
+ *
+ * @throws {ConfigurationError} when an option is invalid
  *
  * @example
  * ```ts
@@ -18,25 +23,28 @@ import { type ObserveOptions, SCOPE } from './observe-calls.js';
  */
 export function observeTools(
   tools: readonly (Tool | FunctionTool)[],
-  { tracerProvider = api.trace.getTracerProvider() }: Pick<ObserveOptions, 'tracerProvider'> = {},
+  options: { tracerProvider?: api.TracerProvider | undefined } = {},
 ): Tool[] {
+  check(options);
+  const { tracerProvider = api.trace.getTracerProvider() } = options;
   return tools.map((tool: Tool) => {
     const { run } = workOf(tool);
     if (run === undefined) return tool;
     const observed: typeof run = (call, signal) => {
       const { name, description } = tool.function;
-      const attributes: api.Attributes = {
-        [ATTRIBUTE.operation]: 'execute_tool',
-        [ATTRIBUTE.toolName]: name,
-        [ATTRIBUTE.toolType]: 'function',
-        [ATTRIBUTE.toolCallId]: call.id,
-        ...(description !== undefined && { [ATTRIBUTE.toolDescription]: description }),
-      };
+      const attributes = known({
+        'gen_ai.operation.name': 'execute_tool',
+        'gen_ai.tool.name': name,
+        'gen_ai.tool.type': 'function',
+        'gen_ai.tool.call.id': call.id,
+        'gen_ai.tool.description': description,
+      });
       const tracer = tracerProvider.getTracer(SCOPE);
       return tracer.startActiveSpan(`execute_tool ${name}`, { attributes }, async (span) => {
         const result = await run(call, signal);
         if ('error' in result) {
-          span.setAttribute(ATTRIBUTE.errorType, errorTypeOf(result.error));
+          // The conventions' name for an error without one.
+          span.setAttribute('error.type', result.error instanceof Error ? result.error.name : '_OTHER');
           span.setStatus({ code: api.SpanStatusCode.ERROR });
         }
         span.end();
@@ -45,11 +53,4 @@ export function observeTools(
     };
     return { ...tool, [WORK]: { run: observed } };
   });
-}
-
-/** The conventions' name for an error without one. */
-const OTHER = '_OTHER';
-
-function errorTypeOf(error: unknown): string {
-  return error instanceof Error ? error.name : OTHER;
 }

@@ -1,8 +1,9 @@
 import { InMemoryMetricExporter, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import type { ClientEvent } from 'context-gateway';
-import { observeCalls } from 'context-gateway/otel';
+import { observeCalls, observeTools } from 'context-gateway/otel';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { unknownNames } from './conventions.js';
 
 const NOW = 1_767_600_000_000;
 beforeEach(() => void vi.useFakeTimers({ now: NOW, toFake: ['Date', 'performance'] }));
@@ -37,6 +38,12 @@ async function record(facts: object, ...events: object[]) {
   const recorded = metrics.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics));
   await meterProvider.shutdown();
   return {
+    unknown: unknownNames(
+      ...spans
+        .getFinishedSpans()
+        .flatMap((span) => [span.attributes, ...span.events.map((one) => one.attributes ?? {})]),
+      ...recorded.flatMap(({ dataPoints }) => dataPoints.map(({ attributes }) => attributes)),
+    ),
     spans: spans.getFinishedSpans().map(({ name, attributes, status, events: its }) => ({
       ...{ name, attributes, status: status.code },
       events: its.map(({ name: event, attributes: facts }) => [event, facts]),
@@ -56,7 +63,7 @@ async function record(facts: object, ...events: object[]) {
 }
 
 test('a streamed completion with a wait and a retry is a span with all its events, and a point of every metric', async () => {
-  const { spans, points, units } = await record(
+  const { spans, points, units, unknown } = await record(
     CHAT,
     start({ model: 'atlas-small', streamed: true, temperature: 0, maxTokens: 50, outputType: 'json' }),
     { type: 'queued', bucket: 'chat' },
@@ -137,10 +144,11 @@ test('a streamed completion with a wait and a retry is a span with all its event
     ],
   });
   expect(units).toMatchObject({ 'gen_ai.client.operation.duration': 's', 'gen_ai.client.token.usage': '{token}' });
+  expect(unknown).toEqual([]);
 });
 
 test('a failed call of another resource has no attributes of a model, and its error in span and metrics', async () => {
-  const { spans, points } = await record(
+  const { spans, points, unknown } = await record(
     LIST,
     start(),
     request(1),
@@ -159,6 +167,7 @@ test('a failed call of another resource has no attributes of a model, and its er
   expect(spans).toMatchObject([{ name: 'GET /v1/presets', status: 2, events: [{}, ['failure', failure]] }]);
   expect(spans[0]?.attributes).toEqual({ ...attributes, ...tokens });
   expect(points).toEqual({ 'context_gateway.client.call.duration': [[attributes, 0.25]] });
+  expect(unknown).toEqual([]);
 });
 
 test.each([
@@ -184,4 +193,15 @@ test('estimated tokens are marked in the span, and are no metric', async () => {
     'context_gateway.usage_estimated': true,
   });
   expect(points['gen_ai.client.token.usage']).toBeUndefined();
+});
+
+test.each([
+  [{ tracerprovider: {} }, 'tracerprovider is unknown; did you mean tracerProvider?'],
+  [
+    { tracerProvider: {}, meterProvider: 1 },
+    'tracerProvider must be a TracerProvider; meterProvider must be a MeterProvider.',
+  ],
+])('an option that is wrong is an error that says so: %j', (options, message) => {
+  expect(() => observeCalls(options as never)).toThrow(message);
+  if ('tracerprovider' in options) expect(() => observeTools([], options as never)).toThrow(message);
 });

@@ -5,6 +5,7 @@ import { createConversation } from 'context-gateway/conversation';
 import { observeCalls, observeTools } from 'context-gateway/otel';
 import { afterEach, describe, expect, test } from 'vitest';
 import { completion } from '../helpers/samples.js';
+import { unknownNames } from './conventions.js';
 import { plain, type ReceivedSpan } from './receiver.js';
 import { observedWorld } from './world.js';
 
@@ -217,6 +218,7 @@ describe('the span of a tool', () => {
       'gen_ai.tool.type': 'function',
       'gen_ai.tool.call.id': 'call_tide',
     });
+    expect(unknownNames(plain(span.attributes))).toEqual([]);
     expect(span.parentSpanId).toBe((await spanOf('question')).spanId);
     expect((await spanOf('GET /v1/presets')).parentSpanId).toBe(span.spanId);
     const failed = await spanOf('execute_tool broken');
