@@ -49,15 +49,13 @@ export class Availability {
     const now = this.runtime.now();
     if (now < this.#nextTryAt) return;
     this.#nextTryAt = now + ABANDON_AFTER;
-    const failed = (): void => {
-      this.#nextTryAt = this.runtime.now() + RETRY_INTERVAL;
-    };
     const back = (): void => {
-      if (!this.#isDown) return;
+      if (this.#isDown) this.notify({ type: 'available' });
       this.#isDown = false;
-      this.notify({ type: 'available' });
     };
-    probe().then(back, failed);
+    probe().then(back, () => {
+      this.#nextTryAt = this.runtime.now() + RETRY_INTERVAL;
+    });
   }
 
   #inTime<T>(work: Promise<T>): Promise<T> {

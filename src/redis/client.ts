@@ -1,27 +1,22 @@
 import { ConfigurationError } from '../index.js';
+import { isFunction, misspelled } from '../validation/options.js';
 
 /** The used part of an ioredis or iovalkey client. */
-export interface IoredisLike {
+type IoredisLike = {
   eval(script: string, keys: number, ...args: string[]): Promise<unknown>;
   evalsha(sha: string, keys: number, ...args: string[]): Promise<unknown>;
-}
+};
 
 /** The used part of a node-redis client. */
-export interface NodeRedisLike {
-  eval(script: string, options: ScriptArguments): Promise<unknown>;
-  evalSha(sha: string, options: ScriptArguments): Promise<unknown>;
-}
-
-/** The arguments of a script for node-redis. */
-export interface ScriptArguments {
-  keys: string[];
-  arguments: string[];
-}
+type NodeRedisLike = {
+  eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
+  evalSha(sha: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
+};
 
 /** The used part of a Valkey GLIDE client, for a single server or a cluster. */
-export interface GlideLike {
+type GlideLike = {
   customCommand(args: string[]): Promise<unknown>;
-}
+};
 
 /** Your Redis or Valkey client: `redis`, `ioredis`, `iovalkey` or `@valkey/valkey-glide`. You connect and close it. */
 export type RedisClient = IoredisLike | NodeRedisLike | GlideLike;
@@ -50,24 +45,23 @@ export function runnerOf(client: RedisClient, script: string): Run {
 type Evaluate = (command: 'eval' | 'evalsha', script: string, keys: string[], args: string[]) => Promise<unknown>;
 
 function evaluatorOf(client: RedisClient): Evaluate {
-  // Users may pass anything.
-  const given = client as Partial<IoredisLike & NodeRedisLike & GlideLike> | null | undefined;
-  if (typeof given?.eval === 'function' && typeof given.evalSha === 'function') {
+  const has = (...names: string[]): boolean => names.every((name) => isFunction(Object(client)[name]));
+  if (has('eval', 'evalSha')) {
     const redis = client as NodeRedisLike; // checked above
     return (command, script, keys, args) =>
       redis[command === 'eval' ? 'eval' : 'evalSha'](script, { keys, arguments: args });
   }
-  if (typeof given?.eval === 'function' && typeof given.evalsha === 'function') {
+  if (has('eval', 'evalsha')) {
     const redis = client as IoredisLike; // checked above
     return (command, script, keys, args) => redis[command](script, keys.length, ...keys, ...args);
   }
-  if (typeof given?.customCommand === 'function') {
+  if (has('customCommand')) {
     const glide = client as GlideLike; // checked above
     return (command, script, keys, args) =>
       glide.customCommand([command.toUpperCase(), script, String(keys.length), ...keys, ...args]);
   }
   throw new ConfigurationError(
-    'client must be a client of redis, ioredis, iovalkey or @valkey/valkey-glide: redisLimiter({ client: createClient(), name }).',
+    `client must be a client of redis, ioredis, iovalkey or @valkey/valkey-glide: redisLimiter({ client: createClient(), name }).${misspelled(client, ['eval', 'evalSha', 'evalsha', 'customCommand'])}`,
   );
 }
 

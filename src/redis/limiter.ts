@@ -2,13 +2,14 @@ import { ignoreErrors } from '../base/ignore-errors.js';
 import { systemRuntime } from '../base/runtime.js';
 import { ConfigurationError, type RateLimiter } from '../index.js';
 import { forwardRuntime } from '../rate-limit/forward-runtime.js';
+import { functionOption, option, optionsCheck } from '../validation/options.js';
 import { Availability, type RedisLimiterEvent } from './availability.js';
 import { hexDigest, type RedisClient, runnerOf } from './client.js';
 import { type LimiterState, RedisBucket } from './redis-bucket.js';
 import { SCRIPT } from './script.js';
 
 /** Options of `redisLimiter`. All times are milliseconds. */
-export interface RedisLimiterOptions {
+type RedisLimiterOptions = {
   /**
    * A connected client of `redis`, `ioredis`, `iovalkey` or `@valkey/valkey-glide`, for Valkey or Redis 6.2 or later.
    * The limiter never closes the client.
@@ -32,9 +33,22 @@ export interface RedisLimiterOptions {
   processes?: number | undefined;
   /** Called when Redis fails and when it is back. @default failures go to `process.emitWarning`, where it exists */
   onEvent?: ((event: RedisLimiterEvent) => void) | undefined;
-}
+};
 
-const DEFAULT_TIMEOUT = 500;
+const check = /* @__PURE__ */ optionsCheck({
+  client: /* @__PURE__ */ option(() => true, ''), // looked at below
+  name: /* @__PURE__ */ option((value) => typeof value === 'string', 'must be a string'),
+  timeout: /* @__PURE__ */ option(
+    (value) => typeof value === 'number' && value > 0 && value <= 60_000,
+    'must be a number of milliseconds above 0 and at most 60_000',
+  ),
+  processes: /* @__PURE__ */ option(
+    (value) => Number.isInteger(value) && (value as number) > 0,
+    'must be a positive whole number',
+  ),
+  onEvent: functionOption,
+});
+
 /** Part of every key and hash, so that they mean nothing elsewhere. */
 const SALT = 'context-gateway/redis';
 
@@ -51,7 +65,10 @@ const SALT = 'context-gateway/redis';
  * ```
  */
 export function redisLimiter(options: RedisLimiterOptions): RateLimiter {
-  const { client, name, timeout = DEFAULT_TIMEOUT, processes = 1, onEvent } = checked(options);
+  check(Object(options));
+  const { client, name = '', timeout = 500, processes = 1, onEvent } = Object(options) as RedisLimiterOptions;
+  if (name.trim() === '')
+    throw new ConfigurationError('name is missing: pass the owner of the limit, such as { name: "production" }.');
   const listener = onEvent ?? warnOnce(client);
   const runtime = forwardRuntime(systemRuntime);
   const state: LimiterState = {
@@ -77,20 +94,6 @@ export function redisLimiter(options: RedisLimiterOptions): RateLimiter {
       return queue.acquire();
     },
   };
-}
-
-function checked(options: RedisLimiterOptions): RedisLimiterOptions {
-  // Users may pass anything.
-  const { name, timeout, processes, onEvent } = (options ?? {}) as Partial<Record<keyof RedisLimiterOptions, unknown>>;
-  if (typeof name !== 'string' || name.trim() === '')
-    throw new ConfigurationError('name is missing: pass the owner of the limit, such as { name: "production" }.');
-  if (timeout !== undefined && !(typeof timeout === 'number' && timeout > 0 && timeout <= 60_000))
-    throw new ConfigurationError('timeout must be a number of milliseconds above 0 and at most 60_000.');
-  if (processes !== undefined && !(Number.isInteger(processes) && (processes as number) > 0))
-    throw new ConfigurationError('processes must be a positive whole number.');
-  if (onEvent !== undefined && typeof onEvent !== 'function')
-    throw new ConfigurationError('onEvent must be a function.');
-  return options;
 }
 
 /** Clients whose limiters have warned. An app with a limiter for each user but one Redis gets one warning. */

@@ -26,8 +26,6 @@ export interface LimiterState {
 
 /** The calls of this process in one bucket. Runs one step at a time; calls that arrive meanwhile join the next. */
 export class RedisBucket implements PermitQueue {
-  readonly #limiter: LimiterState;
-  readonly #keys: Promise<string[]>;
   /** What this process knows of the window. Without Redis, it decides alone. */
   readonly #window = new SharedWindow();
   /** Waiting calls, in order of arrival. */
@@ -47,16 +45,17 @@ export class RedisBucket implements PermitQueue {
   #timer: unknown;
   #timerAt = Number.POSITIVE_INFINITY;
 
-  constructor(limiter: LimiterState, keys: Promise<string[]>) {
-    this.#limiter = limiter;
-    this.#keys = keys;
+  constructor(
+    private readonly limiter: LimiterState,
+    private readonly keys: Promise<string[]>,
+  ) {
     this.#processes = limiter.processes;
   }
 
   acquire(): Promise<Permit> {
     return new Promise((resolve) => {
       const permit = new QueuedPermit(this, resolve);
-      const now = this.#limiter.runtime.now();
+      const now = this.limiter.runtime.now();
       const position = this.#waiting.size;
       this.#waiting.add(permit);
       if (now < this.#closedUntil) permit.wait(this.#expectedWait(position, now));
@@ -71,10 +70,13 @@ export class RedisBucket implements PermitQueue {
   release(permit: QueuedPermit, observed: RateLimitObservation): void {
     if (permit.window === undefined) {
       this.#waiting.delete(permit);
-      if (this.#waiting.size === 0) this.#open();
+      if (this.#waiting.size > 0) return;
+      this.#closedUntil = 0;
+      // Without a report, a timer would only keep the process alive.
+      if (this.#reportWithin === Number.POSITIVE_INFINITY) this.#stopTimer();
       return;
     }
-    this.#window.release(permit.window, observed, this.#limiter.runtime.now());
+    this.#window.release(permit.window, observed, this.limiter.runtime.now());
     if (observed.rejected === false) this.#accepted += 1;
     const wasHeld = this.#holding.delete(permit);
     const within = wasHeld || observed.rejected ? 0 : REPORT_WITHIN;
@@ -82,15 +84,9 @@ export class RedisBucket implements PermitQueue {
     this.#stepIn(within);
   }
 
-  /** No call waits. Without a report, a timer would only keep the process alive. */
-  #open(): void {
-    this.#closedUntil = 0;
-    if (this.#reportWithin === Number.POSITIVE_INFINITY) this.#stopTimer();
-  }
-
   /** Runs a step in so many milliseconds, if none is planned before. */
   #stepIn(wait: number): void {
-    const { runtime } = this.#limiter;
+    const { runtime } = this.limiter;
     const at = runtime.now() + wait;
     if (this.#isAsking || at >= this.#timerAt) return;
     this.#stopTimer();
@@ -99,7 +95,7 @@ export class RedisBucket implements PermitQueue {
   }
 
   #stopTimer(): void {
-    this.#limiter.runtime.clearTimer(this.#timer);
+    this.limiter.runtime.clearTimer(this.#timer);
     this.#timerAt = Number.POSITIVE_INFINITY;
   }
 
@@ -109,14 +105,19 @@ export class RedisBucket implements PermitQueue {
     this.#isAsking = true;
     const wanted = this.#waiting.size;
     void this.#ask(wanted).then((reply) => {
+      const now = this.limiter.runtime.now();
       this.#isAsking = false;
-      this.#admit(reply === undefined ? this.#decideAlone(wanted) : this.#follow(reply), wanted);
+      this.#isAlone = reply === undefined;
+      this.#processes = reply?.processes ?? this.#processes;
+      this.#window.split(this.#isAlone ? this.#processes : 1);
+      if (reply !== undefined) this.#window.sync(reply, now);
+      this.#admit(reply ?? this.#decideAlone(wanted, now), wanted, now);
     });
   }
 
   /** Asks Redis. Returns `undefined` while it is unavailable. */
   #ask(wanted: number): Promise<StepReply | undefined> {
-    const { availability, runtime, run, process, timeout } = this.#limiter;
+    const { availability, runtime, run, process, timeout } = this.limiter;
     const now = runtime.now();
     const request: StepRequest = {
       ...this.#window.state(now),
@@ -130,7 +131,7 @@ export class RedisBucket implements PermitQueue {
     this.#accepted = 0;
     this.#reportWithin = Number.POSITIVE_INFINITY;
     const send = async (sent: StepRequest) => {
-      const reply = readReply(await run(await this.#keys, argumentsOf(process, sent)));
+      const reply = readReply(await run(await this.keys, argumentsOf(process, sent)));
       const offset = reply.now - runtime.now();
       // A reply from before its step means that the clock of Redis has gone back.
       const isKept = reply.now >= Math.floor(sent.sentAt);
@@ -144,24 +145,12 @@ export class RedisBucket implements PermitQueue {
     );
   }
 
-  #follow(reply: StepReply): Decision {
-    const now = this.#limiter.runtime.now();
-    this.#isAlone = false;
-    this.#processes = reply.processes;
-    this.#window.split(1);
-    this.#window.sync(reply, now);
-    return reply;
-  }
-
-  #decideAlone(wanted: number): Decision {
-    const now = this.#limiter.runtime.now();
-    this.#isAlone = true;
-    this.#window.split(this.#processes);
+  #decideAlone(wanted: number, now: number): Decision {
     const granted = Math.min(wanted, this.#window.available(now));
     return { granted, askAfter: Math.min(RECONNECT_INTERVAL, Math.max(1, this.#window.opensAt(now) - now)) };
   }
 
-  #admit({ granted, askAfter }: Decision, wanted: number): void {
+  #admit({ granted, askAfter }: Decision, wanted: number, now: number): void {
     let rest = granted;
     for (const permit of this.#waiting) {
       if (rest === 0) break;
@@ -170,14 +159,13 @@ export class RedisBucket implements PermitQueue {
       permit.admit(this.#window.admit());
     }
     if (rest > 0) this.#reportWithin = Math.min(this.#reportWithin, REPORT_WITHIN); // some calls have left meanwhile
-    if (granted < wanted) this.#close(askAfter);
+    if (granted < wanted) this.#close(askAfter, now);
     else this.#closedUntil = 0;
     this.#stepIn(this.#reportWithin);
     if (this.#waiting.size > 0 && granted === wanted) this.#step();
   }
 
-  #close(wait: number): void {
-    const now = this.#limiter.runtime.now();
+  #close(wait: number, now: number): void {
     this.#closedUntil = now + wait;
     let position = 0;
     for (const permit of this.#waiting) {

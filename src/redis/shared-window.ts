@@ -21,7 +21,10 @@ export class SharedWindow extends RateWindow {
 
   override available(now: number): number {
     const available = super.available(now); // may start the next window, and with it the next share
-    return Math.max(0, Math.min(available, this.#availableShare));
+    if (this.#processes === 1) return available;
+    // Only a few at a time: their responses show how much the other processes have used.
+    const share = Math.min(this.#share, Math.ceil(this.#shareOf(this.limit) / 4) - this.inFlight);
+    return Math.max(0, Math.min(available, share));
   }
 
   override admit(): number {
@@ -67,12 +70,6 @@ export class SharedWindow extends RateWindow {
   protected override startNext(now: number): void {
     super.startNext(now);
     this.#share = this.#shareOf(this.limit);
-  }
-
-  get #availableShare(): number {
-    if (this.#processes === 1) return Number.POSITIVE_INFINITY;
-    // Only a few at a time: their responses show how much the other processes have used.
-    return Math.min(this.#share, Math.ceil(this.#shareOf(this.limit) / 4) - this.inFlight);
   }
 
   #shareOf(requests: number): number {

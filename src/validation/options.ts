@@ -47,6 +47,6 @@ export function misspelled(value: unknown, known: readonly string[]): string {
   for (let part = Object(value); part !== null; part = Object.getPrototypeOf(part))
     for (const name of Object.getOwnPropertyNames(part)) names.add(name);
   const missing = known.filter((name) => !names.has(name));
-  const wrong = [...names].filter((name) => alike(name, missing).length > 0);
+  const wrong = [...names].filter((name) => !known.includes(name) && alike(name, missing).length > 0);
   return wrong.map((name) => ` ${name} ${unknownName(name, missing)}`).join('');
 }

@@ -1,7 +1,10 @@
 import { Redis as Ioredis } from 'ioredis';
 import { Redis as Iovalkey } from 'iovalkey';
 import { createClient } from 'redis';
-import type { RedisClient } from '../../src/redis/index.js';
+import type { redisLimiter } from '../../src/redis/index.js';
+
+/** Of any library. */
+export type RedisClient = Parameters<typeof redisLimiter>[0]['client'];
 
 export const CLIENTS = ['redis', 'ioredis', 'iovalkey'] as const;
 export type ClientName = (typeof CLIENTS)[number];

@@ -1,16 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GlideClient, Logger } from '@valkey/valkey-glide';
 import { ConfigurationError, type Permit, type RateLimiter, type RateLimitObservation } from 'context-gateway';
-import {
-  type RedisClient,
-  type RedisLimiterEvent,
-  type RedisLimiterOptions,
-  redisLimiter,
-} from 'context-gateway/redis';
+import { redisLimiter } from 'context-gateway/redis';
 import type { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { CLIENTS, type ClientName, openClient } from './clients.js';
+import { CLIENTS, type ClientName, openClient, type RedisClient } from './clients.js';
 import { missing, RedisServer } from './redis-server.js';
+
+type RedisLimiterOptions = Parameters<typeof redisLimiter>[0];
+type RedisLimiterEvent = Parameters<NonNullable<RedisLimiterOptions['onEvent']>>[0];
 
 /** Long, so that a slow machine does not fail a test. */
 const PATIENT = { timeout: 30_000 };
@@ -325,6 +323,11 @@ describe('invalid options', () => {
     [{ client, name: 'a', timeout: 60_001 }, /timeout must be/],
     [{ client, name: 'a', processes: 0 }, /processes must be/],
     [{ client, name: 'a', onEvent: true }, /onEvent must be/],
+    [{ client, name: 'a', time_out: 5 }, /time_out is unknown; did you mean timeout\?/],
+    [
+      { client: { Eval: client.eval, evalsha: client.evalsha }, name: 'a' },
+      /name }\)\. Eval is unknown; did you mean eval\?$/,
+    ],
     [undefined, /name is missing/],
   ])('are rejected: %o', (options, message) => {
     const create = () => redisLimiter(options as unknown as RedisLimiterOptions);
