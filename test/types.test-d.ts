@@ -12,7 +12,6 @@ import type {
   ServerSentEvent,
 } from 'context-gateway';
 import { APIError, APITimeoutError, ContextClient, GatewayClient, type RateLimitError, tool } from 'context-gateway';
-import { createAiSdkProvider } from 'context-gateway/ai-sdk';
 import { fetch as undiciFetch } from 'undici';
 import { expectTypeOf } from 'vitest';
 import * as z from 'zod';
@@ -157,7 +156,6 @@ export async function tools(options: GatewayClientOptions): Promise<void> {
     choices: [{ index: 0, delta: { tool_calls: [{ index: 0, id: data }] } }],
   });
   new GatewayClient({ decodeChunk }).withOptions({ decodeChunk: () => 'done' });
-  createAiSdkProvider(gateway, { decodeChunk });
   // @ts-expect-error a chunk has choices
   new GatewayClient({ decodeChunk: () => ({ text: 'a' }) });
 }

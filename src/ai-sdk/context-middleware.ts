@@ -3,29 +3,16 @@ import { streamOf } from '../base/stream-of.js';
 import { toWellFormed } from '../base/unicode.js';
 import type { Conversation, ConversationMessage, PreparedTurn } from '../conversation/index.js';
 import type { CompletionUsage } from '../index.js';
-import type { PromptMessage, PromptPart } from './specification.js';
+import type { CallOptions, PromptMessage, PromptPart } from './specification.js';
 
 /** The used part of a call, the same in every version of the AI SDK. */
-interface Params {
-  prompt: PromptMessage[];
-  maxOutputTokens?: number | undefined;
-  abortSignal?: AbortSignal | undefined;
+type Params = Pick<CallOptions, 'prompt' | 'maxOutputTokens' | 'abortSignal'> & {
   tools?: readonly { name: string }[] | undefined;
-}
+};
 
-/** Middleware for `wrapLanguageModel` of `ai` 5, 6 and 7. */
-export interface ContextMiddleware {
-  readonly specificationVersion: 'v3';
-  transformParams<P extends Params>(call: { params: P }): Promise<P>;
-  wrapGenerate<Result extends object>(call: {
-    doGenerate: () => PromiseLike<Result>;
-    params?: Params | undefined;
-  }): Promise<Result>;
-  wrapStream<Result extends { stream: ReadableStream }>(call: {
-    doStream: () => PromiseLike<Result>;
-    params?: Params | undefined;
-  }): Promise<Result>;
-}
+/** What a call returns, and what it was sent. */
+type Generated<Result> = { doGenerate: () => PromiseLike<Result>; params?: Params | undefined };
+type Streamed<Result> = { doStream: () => PromiseLike<Result>; params?: Params | undefined };
 
 const LEFT_OUT = { type: 'text', value: '[This result was left out, because the prompt became too long.]' };
 
@@ -44,20 +31,20 @@ const LEFT_OUT = { type: 'text', value: '[This result was left out, because the 
  * const model = wrapLanguageModel({ model: svc('atlas-small'), middleware: contextMiddleware(conversation) });
  * ```
  */
-export function contextMiddleware(conversation: Pick<Conversation, 'prepare'>): ContextMiddleware {
+export function contextMiddleware(conversation: Pick<Conversation, 'prepare'>) {
   /** By what was sent, because `params` may be copied. */
   const turns = new WeakMap<object, PreparedTurn>();
-  const finish = (params: Params | undefined, result: object | undefined): void => {
-    const usage = usageOf(params, result);
-    void turns
-      .get(params?.prompt ?? {})
-      ?.finish({ content: '', usage })
-      .catch(() => {}); // of which onError is told
+  /** Finishes a turn once, with the tokens of a response, or of the last part of a stream. */
+  const finish = (params: Params | undefined, reported: object | undefined): void => {
+    if (params === undefined) return;
+    const turn = turns.get(params.prompt);
+    turns.delete(params.prompt);
+    turn?.finish({ content: '', usage: usageOf(params, reported) }).catch(() => {}); // of which onError is told
   };
   return {
-    specificationVersion: 'v3',
+    specificationVersion: 'v3' as const,
 
-    async transformParams({ params }) {
+    async transformParams<P extends Params>({ params }: { params: P }): Promise<P> {
       const { prompt: given, abortSignal: signal, maxOutputTokens: max_tokens } = params;
       const tools = params.tools?.map((described) => ({ type: 'function' as const, function: described })); // counted
       const system = given.filter(({ role }) => role === 'system');
@@ -94,15 +81,33 @@ export function contextMiddleware(conversation: Pick<Conversation, 'prepare'>): 
       return { ...params, prompt };
     },
 
-    async wrapGenerate({ doGenerate, params }) {
+    async wrapGenerate<Result extends object>({ doGenerate, params }: Generated<Result>): Promise<Result> {
       const result = await doGenerate();
       finish(params, result);
       return result;
     },
 
-    async wrapStream({ doStream, params }) {
+    async wrapStream<Result extends { stream: ReadableStream }>({
+      doStream,
+      params,
+    }: Streamed<Result>): Promise<Result> {
       const result = await doStream();
-      const stream = watched(result.stream, (end) => finish(params, end));
+      const reader = result.stream.getReader();
+      let last: object | undefined;
+      const end = (): void => finish(params, last);
+      const next = async (): Promise<IteratorResult<unknown, undefined>> => {
+        const step = await reader.read().catch((error) => {
+          end();
+          throw error;
+        });
+        if (step.done) end();
+        else if (Object(step.value).type === 'finish') last = step.value;
+        return step;
+      };
+      const stream = streamOf({ next }, (reason) => {
+        end();
+        return reader.cancel(reason);
+      });
       return { ...result, stream };
     },
   };
@@ -131,9 +136,9 @@ function isWholeResult({ type, output }: PromptPart): boolean {
 /** A message for counting and searching. Only a message of the user begins a turn. */
 function asMessage(message: PromptMessage): ConversationMessage {
   const options = (message.providerOptions?.contextGateway ?? {}) as Record<string, unknown>;
-  const [name, createdAt] = [options.name, options.createdAt].map((value) => {
-    return typeof value === 'string' ? value : undefined;
-  });
+  const [name, createdAt] = [options.name, options.createdAt].map((value) =>
+    typeof value === 'string' ? value : undefined,
+  );
   return { role: message.role === 'user' ? 'user' : 'assistant', content: textOf(message), name, createdAt };
 }
 
@@ -179,10 +184,6 @@ function textOf({ content }: PromptMessage): string {
   return texts.join('\n');
 }
 
-function isText({ content }: PromptMessage): boolean {
-  return typeof content === 'string' || content.every(({ type }) => type === 'text');
-}
-
 /** A file in the output of a tool. Its length as text says nothing of its tokens. */
 function isFile(value: unknown): boolean {
   const { data, mediaType } = Object(value) as { data?: unknown; mediaType?: unknown };
@@ -194,43 +195,15 @@ function asPrompt(text: string | undefined): PromptMessage[] {
 }
 
 /**
- * The tokens of a response, or of the last part of a stream. `undefined` if none were reported, or if they are also those of tools
- * and files, whose length as text says nothing of them.
+ * The reported tokens. `undefined` if none were, or if they are also those of tools and files, whose length as text says nothing of
+ * them.
  */
-function usageOf(params: Params | undefined, reported: object | undefined): CompletionUsage | undefined {
+function usageOf({ tools = [], prompt }: Params, reported: object | undefined): CompletionUsage | undefined {
   const { inputTokens } = Object((reported as { usage?: unknown } | undefined)?.usage) as { inputTokens?: unknown };
   // A number in `ai` 5.
   const total: unknown = typeof inputTokens === 'number' ? inputTokens : Object(inputTokens).total;
-  if (params === undefined || typeof total !== 'number' || (params.tools?.length ?? 0) > 0) return undefined;
-  if (!params.prompt.every(isText)) return undefined;
+  const isText = ({ content }: PromptMessage): boolean =>
+    typeof content === 'string' || content.every(({ type }) => type === 'text');
+  if (typeof total !== 'number' || tools.length > 0 || !prompt.every(isText)) return undefined;
   return { prompt_tokens: total, completion_tokens: 0, total_tokens: total };
-}
-
-/**
- * Wraps a stream. Calls `onEnd` once, when the stream completes, fails, or is cancelled by its reader, with the part
- * `finish` if there was one.
- */
-function watched(stream: ReadableStream, onEnd: (finish?: object) => void): ReadableStream {
-  const reader = stream.getReader();
-  let hasEnded = false;
-  let finish: object | undefined;
-  const end = (): void => {
-    if (!hasEnded) onEnd(finish);
-    hasEnded = true;
-  };
-  const next = async (): Promise<IteratorResult<unknown, undefined>> => {
-    try {
-      const { done, value } = await reader.read();
-      if (value?.type === 'finish') finish = value;
-      if (done) end();
-      return { done, value };
-    } catch (error) {
-      end();
-      throw error;
-    }
-  };
-  return streamOf({ next }, (reason) => {
-    end();
-    return reader.cancel(reason);
-  });
 }

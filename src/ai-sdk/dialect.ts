@@ -15,42 +15,35 @@ const flat: Dialect<'v2'> = {
     inputTokens: reported?.prompt_tokens,
     outputTokens: reported?.completion_tokens,
     totalTokens: reported?.total_tokens,
-    ...(detail(reported, CACHED) !== undefined && { cachedInputTokens: detail(reported, CACHED) }),
-    ...(detail(reported, REASONING) !== undefined && { reasoningTokens: detail(reported, REASONING) }),
+    cachedInputTokens: cachedIn(reported),
+    reasoningTokens: reasoningIn(reported),
   }),
   finishReason: unify,
   warning: (setting, details) => ({ type: 'unsupported-setting', setting, details }),
 };
 
 const nested: Dialect<'v3'> & Dialect<'v4'> = {
-  usage: (reported) => ({
-    inputTokens: {
-      total: reported?.prompt_tokens,
-      noCache: without(reported?.prompt_tokens, detail(reported, CACHED)),
-      cacheRead: detail(reported, CACHED),
-      cacheWrite: undefined,
-    },
-    outputTokens: {
-      total: reported?.completion_tokens,
-      reasoning: detail(reported, REASONING),
-      text: without(reported?.completion_tokens, detail(reported, REASONING)),
-    },
-    ...(reported && { raw: { ...reported } }),
-  }),
+  usage: (reported) => {
+    const [total, cacheRead] = [reported?.prompt_tokens, cachedIn(reported)];
+    const [written, reasoning] = [reported?.completion_tokens, reasoningIn(reported)];
+    return {
+      inputTokens: { total, noCache: without(total, cacheRead), cacheRead, cacheWrite: undefined },
+      outputTokens: { total: written, text: without(written, reasoning), reasoning },
+      ...(reported && { raw: { ...reported } }),
+    };
+  },
   finishReason: (raw, failed) => ({ unified: unify(raw, failed), raw }),
   warning: (feature, details) => ({ type: 'unsupported', feature, details }),
 };
 
-/** Where OpenAI reports cached tokens of the prompt, and the tokens of reasoning. */
-const CACHED = ['prompt_tokens_details', 'cached_tokens'] as const;
-const REASONING = ['completion_tokens_details', 'reasoning_tokens'] as const;
 export const DIALECTS: { readonly [Version in Specification]: Dialect<Version> } = { v2: flat, v3: nested, v4: nested };
 
-function detail(
-  reported: CompletionUsage | null | undefined,
-  [group, name]: readonly [string, string],
-): number | undefined {
-  const tokens: unknown = Object(Object(reported)[group])[name];
+/** As OpenAI reports them. */
+const cachedIn = (reported: unknown) => numberIn(Object(reported).prompt_tokens_details, 'cached_tokens');
+const reasoningIn = (reported: unknown) => numberIn(Object(reported).completion_tokens_details, 'reasoning_tokens');
+
+function numberIn(details: unknown, name: string): number | undefined {
+  const tokens: unknown = Object(details)[name];
   return typeof tokens === 'number' ? tokens : undefined;
 }
 
@@ -60,13 +53,7 @@ function without(all: number | undefined, some: number | undefined): number | un
 
 function unify(raw: string | undefined, failed = false): UnifiedFinishReason {
   if (failed) return 'error';
-  return raw !== undefined && Object.hasOwn(UNIFIED, raw) ? (UNIFIED[raw] ?? 'other') : 'other';
+  if (raw === 'stop' || raw === 'length') return raw;
+  if (raw === 'content_filter') return 'content-filter';
+  return raw === 'tool_calls' || raw === 'function_call' ? 'tool-calls' : 'other';
 }
-
-const UNIFIED: Readonly<Record<string, UnifiedFinishReason>> = {
-  stop: 'stop',
-  length: 'length',
-  content_filter: 'content-filter',
-  tool_calls: 'tool-calls',
-  function_call: 'tool-calls',
-};

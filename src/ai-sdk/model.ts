@@ -1,9 +1,9 @@
-import { type ChatCompletion, ConfigurationError, type GatewayClient, type RequestOptions } from '../index.js';
+import { type ChatCompletion, ConfigurationError, type GatewayClient } from '../index.js';
 import { toApiCallError } from './api-call-error.js';
 import { DIALECTS } from './dialect.js';
-import { toGatewayRequest } from './request.js';
+import { notSendable, paramsOf } from './request.js';
 import { providerMetadataOf, reasoningIn, responseMetadataOf } from './response.js';
-import type { AiSdkModel, CallOptions, Specification, Warning } from './specification.js';
+import type { AiSdkModel, CallOptions, Specification } from './specification.js';
 import { toPartStream } from './stream-parts.js';
 
 /** A model of the Gateway, for one version of the provider interface. */
@@ -13,15 +13,15 @@ export function createModel<Version extends Specification>(
   specification: Version,
 ): AiSdkModel<Version> {
   const dialect = DIALECTS[specification];
-  const prepare = (options: CallOptions) => {
+  const prepare = <Stream extends boolean>(options: CallOptions, stream: Stream) => {
     // Of the first provider interface, whose results are different. Only the last releases of ai 4 check the version.
     if ('mode' in options)
       throw new ConfigurationError(
         'createAiSdkProvider needs ai 5, 6 or 7, and this call came from ai 4 or older: npm install ai@7.',
       );
-    const { params, unsupported } = toGatewayRequest(modelId, options);
-    const warnings: Warning<Version>[] = unsupported.map(({ feature, details }) => dialect.warning(feature, details));
-    return { params, warnings };
+    const warnings = notSendable(options).map(({ feature, details }) => dialect.warning(feature, details));
+    const requestOptions = { signal: options.abortSignal, headers: options.headers };
+    return { body: { ...paramsOf(modelId, options), stream }, warnings, requestOptions };
   };
   return {
     specificationVersion: specification,
@@ -30,9 +30,8 @@ export function createModel<Version extends Specification>(
     supportedUrls: { 'image/*': [/^https?:\/\//] },
 
     async doGenerate(options) {
-      const { params, warnings } = prepare(options);
-      const body = { ...params, stream: false } as const;
-      const call = gateway.chat.completions.create(body, requestOptions(options)).withResponse();
+      const { body, warnings, requestOptions } = prepare(options, false);
+      const call = gateway.chat.completions.create(body, requestOptions).withResponse();
       const { data, response } = await call.catch((error) => Promise.reject(toApiCallError(error, body)));
       const choice = data.choices.find(({ index }) => index === 0);
       return {
@@ -47,13 +46,11 @@ export function createModel<Version extends Specification>(
     },
 
     async doStream(options) {
-      const { params, warnings } = prepare(options);
-      const body = { ...params, stream: true } as const;
-      const call = gateway.chat.completions.create(body, requestOptions(options));
+      const { body, warnings, requestOptions } = prepare(options, true);
+      const call = gateway.chat.completions.create(body, requestOptions);
       const completion = await call.catch((error) => Promise.reject(toApiCallError(error, body)));
-      const { includeRawChunks } = options;
       return {
-        stream: toPartStream(completion, { specification, warnings, includeRawChunks }),
+        stream: toPartStream(completion, dialect, warnings, options.includeRawChunks),
         request: { body },
         response: { headers: Object.fromEntries(completion.response.headers) },
       };
@@ -68,15 +65,8 @@ function contentOf(reply: ChatCompletion['choices'][number]['message'] | undefin
   return [
     ...(reasoning === '' ? [] : [{ type: 'reasoning' as const, text: reasoning }]),
     ...(!text ? [] : [{ type: 'text' as const, text }]),
-    ...toolCalls.map(({ id, function: { name, arguments: input } }) => ({
-      type: 'tool-call' as const,
-      toolCallId: id,
-      toolName: name,
-      input,
-    })),
+    ...toolCalls.map(({ id: toolCallId, function: { name: toolName, arguments: input } }) => {
+      return { type: 'tool-call' as const, toolCallId, toolName, input };
+    }),
   ];
-}
-
-function requestOptions({ abortSignal, headers }: CallOptions): RequestOptions {
-  return { signal: abortSignal, headers };
 }

@@ -6,7 +6,11 @@ import type { PromptPart } from './specification.js';
 export function toContent(role: string, parts: readonly PromptPart[]): string | ChatContentPart[] {
   const sent = parts.filter(({ type }) => !['reasoning', 'tool-call', 'tool-result'].includes(type));
   if (sent.every(({ type }) => type === 'text')) return sent.map(({ text }) => String(text)).join('\n');
-  return sent.map((part) => toPart(role, part));
+  return sent.map((part) => {
+    const sendable = toPart(part);
+    if (sendable === undefined) throw unsupported(role, part);
+    return sendable;
+  });
 }
 
 /** The calls of tools in a message of the assistant. */
@@ -41,14 +45,10 @@ function toResult(output: unknown): string | ChatContentPart[] {
 
 /** A part of a tool's output: `media` in version 2 of the interface, `image-data`, `file-url` and the like since version 3. */
 function toResultPart(part: PromptPart): ChatContentPart | undefined {
-  const { type, text, data, url } = part as PromptPart & { url?: unknown };
-  if (type === 'text') return { type: 'text', text: String(text) };
+  const { type, data, url } = part as PromptPart & { url?: unknown };
+  if (type === 'text') return toPart(part);
   if (data === undefined && url === undefined) return { type: 'text', text: JSON.stringify(part) };
-  try {
-    return toPart('tool', { ...part, type: 'file', mediaType: kindOf(part), data: data ?? url });
-  } catch {
-    return undefined;
-  }
+  return toPart({ ...part, type: 'file', mediaType: kindOf(part), data: data ?? url });
 }
 
 function kindOf({ type, mediaType }: PromptPart): string {
@@ -63,38 +63,30 @@ export function leftOutOf(parts: readonly PromptPart[]): string[] {
   });
 }
 
-function toPart(role: string, part: PromptPart): ChatContentPart {
-  if (part.type === 'text') return { type: 'text', text: String(part.text) };
-  const { mediaType = '', filename } = part;
-  const data = part.type === 'file' ? dataOf(part.data) : undefined;
-  if (data === undefined) throw unsupported(role, part.type);
-  if (data.text !== undefined) return { type: 'text', text: data.text };
-  const top = mediaType.split('/')[0];
-  const url = data.url ?? `data:${/^image(\/\*)?$/.test(mediaType) ? 'image/jpeg' : mediaType};base64,${data.base64}`;
-  if (top === 'image') return { type: 'image_url', image_url: { url } };
-  if (data.base64 === undefined) throw unsupported(role, `${mediaType} URL`);
-  const format = AUDIO[mediaType];
-  if (format !== undefined) return { type: 'input_audio', input_audio: { data: data.base64, format } };
-  if (mediaType === 'application/pdf')
-    return { type: 'file', file: { filename: filename ?? 'document.pdf', file_data: url } };
-  throw unsupported(role, mediaType);
-}
-
-const AUDIO: Readonly<Record<string, string>> = {
-  'audio/wav': 'wav',
-  'audio/x-wav': 'wav',
-  'audio/mp3': 'mp3',
-  'audio/mpeg': 'mp3',
-};
-
-interface FileData {
-  readonly url?: string;
-  readonly base64?: string;
-  readonly text?: string;
+/** A part as it is sent. `undefined` if the Gateway takes none of its kind. */
+function toPart({
+  type,
+  text,
+  mediaType = '',
+  filename = 'document.pdf',
+  data,
+}: PromptPart): ChatContentPart | undefined {
+  if (type === 'text') return { type, text: String(text) };
+  const file = type === 'file' ? dataOf(data) : undefined;
+  if (file?.text !== undefined) return { type: 'text', text: file.text };
+  const isImage = /^image(?:\/|$)/.test(mediaType);
+  if (isImage && file?.url !== undefined) return { type: 'image_url', image_url: { url: file.url } };
+  if (file?.base64 === undefined) return undefined;
+  const url = `data:${/^image(\/\*)?$/.test(mediaType) ? 'image/jpeg' : mediaType};base64,${file.base64}`;
+  if (isImage) return { type: 'image_url', image_url: { url } };
+  if (mediaType === 'application/pdf') return { type: 'file', file: { filename, file_data: url } };
+  const [, format] = /^audio\/(?:x-)?(wav|mp3|mpeg)$/.exec(mediaType) ?? [];
+  if (format === undefined) return undefined;
+  return { type: 'input_audio', input_audio: { data: file.base64, format: format === 'mpeg' ? 'mp3' : format } };
 }
 
 /** The data of a file: bytes, base64 or a URL; since version 4 of the interface, in an object that says which. */
-function dataOf(data: unknown): FileData | undefined {
+function dataOf(data: unknown): { url?: string; base64?: string; text?: string } | undefined {
   if (data instanceof URL) return { url: data.href };
   if (typeof data === 'string') return /^https?:\/\//.test(data) ? { url: data } : { base64: data };
   if (data instanceof Uint8Array) return { base64: base64Of(data) };
@@ -111,7 +103,8 @@ function base64Of(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-function unsupported(role: string, what: string): UnsupportedFunctionalityError {
+function unsupported(role: string, { type, mediaType = type, data }: PromptPart): UnsupportedFunctionalityError {
+  const what = dataOf(data)?.url === undefined ? mediaType : `${mediaType} URL`;
   const message = `The Gateway takes text, images, audio (wav, mp3) and PDF files, and this ${role} message has a ${what} part.`;
   return new UnsupportedFunctionalityError({ functionality: `${what} parts`, message });
 }

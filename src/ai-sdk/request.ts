@@ -2,22 +2,41 @@ import type { ChatCompletionParams, ChatMessage, FunctionTool, ResponseFormat, T
 import { leftOutOf, toContent, toToolCalls, toToolMessages } from './prompt-parts.js';
 import type { CallOptions, CallTool, PromptMessage, PromptPart } from './specification.js';
 
-/** What the Gateway does not take. */
-interface Unsupported {
-  readonly feature: string;
-  readonly details: string;
-}
-
-/** A call of the AI SDK, converted for the Gateway. */
-export interface GatewayRequest {
-  readonly params: ChatCompletionParams;
-  readonly unsupported: readonly Unsupported[];
-}
-
 /** Converts a call. @throws {UnsupportedFunctionalityError} when leaving something out would change the question */
-export function toGatewayRequest(model: string, options: CallOptions): GatewayRequest {
-  const params = { model, messages: toMessages(options.prompt), ...paramsOf(options) };
-  return { params, unsupported: notSendable(options) };
+export function paramsOf(model: string, options: CallOptions): ChatCompletionParams {
+  const { stopSequences, reasoning } = options;
+  const tools = options.tools?.filter(isFunction).map(toTool) ?? [];
+  return {
+    model,
+    messages: toMessages(options.prompt),
+    temperature: options.temperature,
+    max_tokens: options.maxOutputTokens,
+    top_p: options.topP,
+    top_k: options.topK,
+    presence_penalty: options.presencePenalty,
+    frequency_penalty: options.frequencyPenalty,
+    seed: options.seed,
+    stop: stopSequences?.length ? stopSequences : undefined,
+    reasoning_effort: reasoning === 'provider-default' ? undefined : reasoning,
+    response_format: toResponseFormat(options.responseFormat),
+    tools: tools.length === 0 ? undefined : tools,
+    tool_choice: tools.length === 0 ? undefined : toToolChoice(options.toolChoice),
+    ...options.providerOptions?.svc,
+  };
+}
+
+/** What is left out. */
+export function notSendable({ tools = [], prompt }: CallOptions): { feature: string; details: string }[] {
+  const others = tools.filter((tool) => !isFunction(tool));
+  const details = 'It belongs to another provider. It was not sent.';
+  const files = new Set(prompt.flatMap(({ content }) => (typeof content === 'string' ? [] : leftOutOf(content))));
+  return [
+    ...others.map(({ name }) => ({ feature: `tool ${name}`, details })),
+    ...[...files].map((type) => ({
+      feature: `${type} of a tool`,
+      details: 'The Gateway takes none. It was not sent.',
+    })),
+  ];
 }
 
 /** The results of several tools are one message of the AI SDK, and one message each for the Gateway. */
@@ -40,37 +59,8 @@ function reasoningOf(parts: readonly PromptPart[]): string {
   return parts.flatMap(({ type, text }) => (type === 'reasoning' ? String(text) : [])).join('\n');
 }
 
-function paramsOf(options: CallOptions): Partial<ChatCompletionParams> {
-  const { topP, topK, presencePenalty, frequencyPenalty, seed, stopSequences, reasoning, providerOptions } = options;
-  const tools = options.tools?.filter(isFunction).map(toTool) ?? [];
-  const given = {
-    temperature: options.temperature,
-    max_tokens: options.maxOutputTokens,
-    top_p: topP,
-    top_k: topK,
-    presence_penalty: presencePenalty,
-    frequency_penalty: frequencyPenalty,
-    seed,
-    stop: stopSequences?.length ? stopSequences : undefined,
-    reasoning_effort: reasoning === 'provider-default' ? undefined : reasoning,
-    response_format: toResponseFormat(options.responseFormat),
-    tools: tools.length === 0 ? undefined : tools,
-    tool_choice: tools.length === 0 ? undefined : toToolChoice(options.toolChoice),
-    ...providerOptions?.svc,
-  };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-}
-
-function toTool({ name, description, inputSchema, strict }: CallTool): FunctionTool {
-  return {
-    type: 'function',
-    function: {
-      name,
-      ...(description !== undefined && { description }),
-      ...(inputSchema !== undefined && { parameters: inputSchema }),
-      ...(strict !== undefined && { strict }),
-    },
-  };
+function toTool({ name, description, inputSchema: parameters, strict }: CallTool): FunctionTool {
+  return { type: 'function', function: { name, description, parameters, strict } };
 }
 
 function toToolChoice(choice: CallOptions['toolChoice']): ToolChoice | undefined {
@@ -81,22 +71,9 @@ function toToolChoice(choice: CallOptions['toolChoice']): ToolChoice | undefined
 function toResponseFormat(format: CallOptions['responseFormat']): ResponseFormat | undefined {
   if (format?.type !== 'json') return undefined;
   const { schema, name = 'response', description } = format;
-  if (schema === undefined) return { type: 'json_object' };
-  return { type: 'json_schema', json_schema: { name, ...(description !== undefined && { description }), schema } };
-}
-
-/** What is left out. */
-function notSendable({ tools = [], prompt }: CallOptions): Unsupported[] {
-  const others = tools.filter((tool) => !isFunction(tool));
-  const details = 'It belongs to another provider. It was not sent.';
-  const files = new Set(prompt.flatMap(({ content }) => (typeof content === 'string' ? [] : leftOutOf(content))));
-  return [
-    ...others.map(({ name }) => ({ feature: `tool ${name}`, details })),
-    ...[...files].map((type) => ({
-      feature: `${type} of a tool`,
-      details: 'The Gateway takes none. It was not sent.',
-    })),
-  ];
+  return schema === undefined
+    ? { type: 'json_object' }
+    : { type: 'json_schema', json_schema: { name, description, schema } };
 }
 
 function isFunction({ type }: CallTool): boolean {

@@ -1,24 +1,12 @@
 import { newToolCallId } from '../base/tool-call-id.js';
 import { type ChatCompletionChunk, ResponseValidationError } from '../index.js';
-import type { StreamPart } from './specification.js';
-
-/** The parts of a stream about calls of tools, the same in every version of the AI SDK. */
-type ToolPart = Extract<StreamPart<'v4'>, { type: `tool-${string}` }>;
-
-interface ToolInput {
-  id: string;
-  name: string;
-  input: string;
-  started: boolean;
-}
+import type { ToolPart } from './specification.js';
 
 /** Converts the pieces of tool calls to the AI SDK's parts. A call starts with its input: its name may come in pieces. */
 export class ToolInputs {
-  readonly #calls = new Map<number, ToolInput>();
+  readonly #calls = new Map<number, { id: string; name: string; input: string; started: boolean }>();
 
-  *add(
-    deltas: NonNullable<ChatCompletionChunk['choices'][number]['delta']['tool_calls']>,
-  ): Generator<ToolPart, undefined> {
+  *add(deltas: NonNullable<ChatCompletionChunk['choices'][number]['delta']['tool_calls']>): Generator<ToolPart> {
     for (const { index = 0, id, function: part } of deltas) {
       const call = this.#calls.get(index) ?? { id: '', name: '', input: '', started: false };
       this.#calls.set(index, call);
@@ -33,7 +21,7 @@ export class ToolInputs {
   }
 
   /** @throws {ResponseValidationError} when a call never got its name */
-  *end(): Generator<ToolPart, undefined> {
+  *end(): Generator<ToolPart> {
     for (const call of this.#calls.values()) {
       const { name, input, started } = call;
       if (name === '') throw new ResponseValidationError('A tool call of the stream has no name.', { body: undefined });

@@ -1,29 +1,28 @@
+import { tryJson } from '../base/json.js';
 import { shownSources } from '../base/shown-sources.js';
 import { shownTurn } from '../base/shown-turn.js';
 import { streamOf } from '../base/stream-of.js';
 import type { FoundMessage, ReplyPart, ReplyStream, TurnEvent } from '../conversation/index.js';
 import { APIAbortError, type ToolCall, toErrorData } from '../index.js';
+import { booleanOption, functionOption, optionsCheck } from '../validation/options.js';
 
 /** A chunk of a message for `useChat`. The same in `ai` 5, 6 and 7. */
-export type UIMessageChunk =
+type UIMessageChunk =
   | { type: 'start'; messageId?: string }
   | { type: 'data-recalled'; data: FoundMessage[] }
-  | { type: 'text-start'; id: string }
+  | { type: 'text-start' | 'text-end'; id: string }
   | { type: 'text-delta'; id: string; delta: string }
-  | { type: 'text-end'; id: string }
   | { type: 'tool-input-available'; toolCallId: string; toolName: string; input: unknown; dynamic: true }
   | { type: 'tool-output-available'; toolCallId: string; output: unknown; dynamic: true }
-  | { type: 'finish-step' }
-  | { type: 'start-step' }
+  | { type: 'finish-step' | 'start-step' | 'abort' }
   | { type: 'error'; errorText: string }
-  | { type: 'abort' }
   | { type: 'finish'; messageMetadata?: TurnMetadata };
 
 /** The metadata of a message: the turn without its text. */
 export type TurnMetadata = Omit<Extract<TurnEvent, { type: 'turn' }>['turn'], 'text'>;
 
 /** Options of `turnToUIMessageStream`. */
-export interface UIMessageStreamOptions {
+type UIMessageStreamOptions = {
   /** Returns the text of an error for the page. @default toErrorData(error).message */
   onError?: ((error: unknown) => string) | undefined;
   /**
@@ -31,7 +30,9 @@ export interface UIMessageStreamOptions {
    * @default false
    */
   showResults?: boolean | undefined;
-}
+};
+
+const check = /* @__PURE__ */ optionsCheck({ onError: functionOption, showResults: booleanOption });
 
 /**
  * Streams a reply to `useChat`: `createUIMessageStreamResponse({ stream: turnToUIMessageStream(conversation.stream(input)) })`.
@@ -39,20 +40,22 @@ export interface UIMessageStreamOptions {
  * part `dynamic-tool`; one that waits for the app has its arguments as `input`. The metadata of the message is the turn: messages with
  * ids, usage, model, finish reason, report. If the page is closed, the reply is stopped, and its text so far is stored; with the option
  * `background`, it continues.
+ *
+ * @throws {ConfigurationError} when an option is invalid
  */
 export function turnToUIMessageStream(
   reply: ReplyStream,
-  { onError = (error) => toErrorData(error).message, showResults = false }: UIMessageStreamOptions = {},
+  options: UIMessageStreamOptions = {},
 ): ReadableStream<UIMessageChunk> {
+  check(options);
   const parts = reply.parts()[Symbol.asyncIterator]();
-  return streamOf(chunksOf(reply, parts, onError, showResults), () => parts.return?.());
+  return streamOf(chunksOf(reply, parts, options), () => parts.return?.());
 }
 
 async function* chunksOf(
   reply: ReplyStream,
   parts: AsyncIterator<ReplyPart>,
-  onError: (error: unknown) => string,
-  showResults: boolean,
+  { onError = (error) => toErrorData(error).message, showResults = false }: UIMessageStreamOptions,
 ): AsyncGenerator<UIMessageChunk, undefined> {
   const message = new MessageParts(showResults);
   let hasBegun = false;
@@ -91,46 +94,34 @@ class MessageParts {
   constructor(private readonly showResults: boolean) {}
 
   *chunksOf(part: ReplyPart): Generator<UIMessageChunk> {
-    if (part.type === 'text') return yield* this.#text(part.text);
-    yield* this.#endText();
-    const { id: toolCallId } = part.call;
-    if (part.type === 'call') {
-      yield* this.#begin();
-      yield inputOf(part.call, this.showResults);
-    } else {
-      const output = this.showResults ? parsed(part.result) : null;
-      yield { type: 'tool-output-available', toolCallId, output, dynamic: true };
-      this.#isNextStep = true;
-    }
-  }
-
-  /** With the arguments of the calls that wait for the app. */
-  *end(waiting: readonly ToolCall[] = []): Generator<UIMessageChunk> {
-    yield* this.#endText();
-    for (const call of waiting) yield inputOf(call, true);
-  }
-
-  *#text(text: string): Generator<UIMessageChunk> {
-    const delta = this.#isNextStep ? text.trimStart() : text; // without the line between two steps
+    const text = part.type === 'text' ? part.text : undefined;
+    const delta = this.#isNextStep ? text?.trimStart() : text; // without the line between two steps
     if (delta === '') return;
-    yield* this.#begin();
-    if (!this.#isInText) yield { type: 'text-start', id: String(this.#texts) };
-    this.#isInText = true;
-    yield { type: 'text-delta', id: String(this.#texts), delta };
+    if (delta === undefined) yield* this.end();
+    if (part.type !== 'result' && this.#isNextStep) {
+      this.#isNextStep = false;
+      yield { type: 'finish-step' };
+      yield { type: 'start-step' };
+    }
+    const id = String(this.#texts);
+    if (delta !== undefined) {
+      if (!this.#isInText) yield { type: 'text-start', id };
+      this.#isInText = true;
+      yield { type: 'text-delta', id, delta };
+    }
+    if (part.type === 'call') yield inputOf(part.call, this.showResults);
+    if (part.type !== 'result') return;
+    const output = this.showResults ? parsed(part.result) : null;
+    yield { type: 'tool-output-available', toolCallId: part.call.id, output, dynamic: true };
+    this.#isNextStep = true;
   }
 
-  *#endText(): Generator<UIMessageChunk> {
-    if (!this.#isInText) return;
-    yield { type: 'text-end', id: String(this.#texts) };
-    this.#isInText = false;
+  /** Ends a text that has begun. With the arguments of the calls that wait for the app. */
+  *end(waiting: readonly ToolCall[] = []): Generator<UIMessageChunk> {
+    if (this.#isInText) yield { type: 'text-end', id: String(this.#texts) };
     this.#texts += 1;
-  }
-
-  *#begin(): Generator<UIMessageChunk> {
-    if (!this.#isNextStep) return;
-    this.#isNextStep = false;
-    yield { type: 'finish-step' };
-    yield { type: 'start-step' };
+    this.#isInText = false;
+    for (const call of waiting) yield inputOf(call, true);
   }
 }
 
@@ -141,9 +132,6 @@ function inputOf({ id, function: called }: ToolCall, isShown: boolean): UIMessag
 
 /** Arguments and results are mostly JSON. */
 function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  const value = tryJson(text);
+  return value === undefined ? text : value;
 }

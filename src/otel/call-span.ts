@@ -1,12 +1,5 @@
-import {
-  type Attributes,
-  context,
-  isSpanContextValid,
-  type Span,
-  SpanKind,
-  SpanStatusCode,
-  type Tracer,
-} from '@opentelemetry/api';
+import type { Attributes, Span, Tracer } from '@opentelemetry/api';
+import { context, isSpanContextValid, SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import type { ClientEvent } from '../index.js';
 import { known, operationOf, SCOPE, seconds } from './names.js';
 

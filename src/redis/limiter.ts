@@ -2,7 +2,7 @@ import { ignoreErrors } from '../base/ignore-errors.js';
 import { systemRuntime } from '../base/runtime.js';
 import { ConfigurationError, type RateLimiter } from '../index.js';
 import { forwardRuntime } from '../rate-limit/forward-runtime.js';
-import { functionOption, option, optionsCheck } from '../validation/options.js';
+import { countOption, functionOption, option, optionsCheck } from '../validation/options.js';
 import { Availability, type RedisLimiterEvent } from './availability.js';
 import { hexDigest, type RedisClient, runnerOf } from './client.js';
 import { type LimiterState, RedisBucket } from './redis-bucket.js';
@@ -42,10 +42,7 @@ const check = /* @__PURE__ */ optionsCheck({
     (value) => typeof value === 'number' && value > 0 && value <= 60_000,
     'must be a number of milliseconds above 0 and at most 60_000',
   ),
-  processes: /* @__PURE__ */ option(
-    (value) => Number.isInteger(value) && (value as number) > 0,
-    'must be a positive whole number',
-  ),
+  processes: countOption,
   onEvent: functionOption,
 });
 

@@ -43,15 +43,10 @@ export class SharedWindow extends RateWindow {
   }
 
   state(now: number): WindowState {
-    const isKnown = !this.isEstimate && now < this.resetAt;
-    return {
-      window: this.index,
-      inFlight: this.inFlight,
-      limit: isKnown ? this.limit : 0,
-      remaining: isKnown ? this.remaining : 0,
-      resetAfter: isKnown ? this.resetAt - now : 0,
-      retryAfter: Math.max(0, this.blockedUntil - now),
-    };
+    const { index: window, inFlight, isEstimate, resetAt } = this;
+    const known = { limit: this.limit, remaining: this.remaining, resetAfter: resetAt - now };
+    const facts = isEstimate || now >= resetAt ? { limit: 0, remaining: 0, resetAfter: 0 } : known;
+    return { window, inFlight, ...facts, retryAfter: Math.max(0, this.blockedUntil - now) };
   }
 
   /** Follows what the other processes know. */

@@ -1,17 +1,7 @@
 import { ConfigurationError } from '../index.js';
 import { misspelled } from '../validation/options.js';
-import {
-  checkWith,
-  type Dialect,
-  type Engine,
-  missingTables,
-  type Query,
-  type Row,
-  type SqlStore,
-  type SqlStoreOptions,
-  type Steps,
-  storeIn,
-} from './sql-store.js';
+import type { Dialect, Engine, Query, Row, SqlStore, SqlStoreOptions, Steps } from './sql-store.js';
+import { missingTables, prefixCheck, storeIn } from './sql-store.js';
 
 /** What answers queries. */
 type PostgresQueries = {
@@ -33,7 +23,7 @@ type PostgresDatabase = PostgresQueries & {
   transaction(work: (queries: PostgresQueries) => Promise<unknown>): Promise<unknown>;
 };
 
-const check = /* @__PURE__ */ checkWith(
+const prefixOf = /* @__PURE__ */ prefixCheck(
   /^(?:[a-z_]\w*\.)?(?:[a-z_]\w*)?$/i,
   'such as chat_, or app.chat_ in the schema app',
 );
@@ -56,7 +46,7 @@ const check = /* @__PURE__ */ checkWith(
  * ```
  */
 export function postgresStore(database: PostgresPool | PostgresDatabase, options: SqlStoreOptions = {}): SqlStore {
-  check(options);
+  const prefix = prefixOf(options);
   const isClient = ['processID', 'release'].some((name) => name in Object(database)); // of `pg`, connected or not
   if (isClient) throw new ConfigurationError(NO_CLIENT);
   const { query, transaction } = Object(database) as Partial<PostgresDatabase>;
@@ -64,8 +54,7 @@ export function postgresStore(database: PostgresPool | PostgresDatabase, options
     throw new ConfigurationError(
       `postgresStore takes a Pool of pg, or a PGlite: postgresStore(new pg.Pool({ connectionString })).${misspelled(database, ['query', 'connect', 'transaction'])}`,
     );
-  const { tablePrefix = 'chat_' } = options;
-  return storeIn(database, tablePrefix, () => engineOf(database), dialectOf(tablePrefix));
+  return storeIn(database, prefix, () => engineOf(database), dialectOf(prefix));
 }
 
 const NO_CLIENT = 'postgresStore takes a Pool of pg, not a Client: a transaction has a client of its own.';

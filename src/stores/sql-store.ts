@@ -215,12 +215,16 @@ function queriesOf(prefix: string, { now, isIn, key, found, match, insert }: Dia
   };
 }
 
-/** The check of the options of a store. */
+/** A check of the options of a store, which returns its prefix. */
 /* @__NO_SIDE_EFFECTS__ */
-export function checkWith(pattern: RegExp, example: string): (options: SqlStoreOptions) => void {
+export function prefixCheck(pattern: RegExp, example: string): (options: SqlStoreOptions) => string {
   const fits = (value: unknown): boolean => typeof value === 'string' && value.length <= 40 && pattern.test(value);
   const message = `must be at most 40 letters, digits and underscores, and begin with no digit, ${example}`;
-  return optionsCheck({ tablePrefix: option<string>(fits, message) });
+  const check = optionsCheck({ tablePrefix: option<string>(fits, message) });
+  return (options) => {
+    check(options);
+    return options.tablePrefix ?? 'chat_';
+  };
 }
 
 export function missingTables(cause: unknown): ConfigurationError {

@@ -1,19 +1,8 @@
 import { type Runtime, systemRuntime } from '../base/runtime.js';
 import { ConfigurationError } from '../index.js';
 import { misspelled } from '../validation/options.js';
-import {
-  checkWith,
-  type Dialect,
-  type Engine,
-  missingTables,
-  type Query,
-  type Row,
-  type SqlStore,
-  type SqlStoreOptions,
-  type Steps,
-  storeIn,
-  type Value,
-} from './sql-store.js';
+import type { Dialect, Engine, Query, Row, SqlStore, SqlStoreOptions, Steps, Value } from './sql-store.js';
+import { missingTables, prefixCheck, storeIn } from './sql-store.js';
 
 /** The used part of a prepared statement. */
 type SqliteStatement = {
@@ -27,7 +16,7 @@ type SqliteDatabase = {
   prepare(sql: string): SqliteStatement;
 };
 
-const check = /* @__PURE__ */ checkWith(/^(?:[a-z_]\w*)?$/i, 'such as chat_; SQLite has no schemas');
+const prefixOf = /* @__PURE__ */ prefixCheck(/^(?:[a-z_]\w*)?$/i, 'such as chat_; SQLite has no schemas');
 
 /**
  * Stores conversations in SQLite. A turn reads only the messages that it needs, which a full-text table (FTS5) finds, however long the
@@ -52,9 +41,8 @@ export function sqliteStore(database: SqliteDatabase, options: SqlStoreOptions =
     throw new ConfigurationError(
       `sqliteStore takes an open database of better-sqlite3, libsql, node:sqlite or bun:sqlite: sqliteStore(new Database("chat.db")).${misspelled(database, ['prepare', 'exec'])}`,
     );
-  check(options);
-  const { tablePrefix = 'chat_' } = options;
-  return storeIn(database, tablePrefix, () => new Sqlite(database, systemRuntime), dialectOf(tablePrefix));
+  const prefix = prefixOf(options);
+  return storeIn(database, prefix, () => new Sqlite(database, systemRuntime), dialectOf(prefix));
 }
 
 /** Milliseconds to wait for a lock: between tries, at most, and in all. */

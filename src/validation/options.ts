@@ -23,6 +23,11 @@ export const booleanOption = /* @__PURE__ */ option<boolean>(
   'must be true or false',
 );
 
+export const countOption = /* @__PURE__ */ option<number>(
+  (value) => Number.isInteger(value) && (value as number) > 0,
+  'must be a whole number, at least 1',
+);
+
 /** What is wrong with options, in one sentence for a `ConfigurationError`; `undefined` if nothing is. */
 export function findBadOptions(schema: AnySchema, options: object): string | undefined {
   const message = findIssues(schema, options)

@@ -1,9 +1,10 @@
 import { APICallError, UnsupportedFunctionalityError } from '@ai-sdk/provider';
 import { RequestValidationError, StreamTruncatedError } from 'context-gateway';
-import { createAiSdkProvider, type Specification } from 'context-gateway/ai-sdk';
+import { createAiSdkProvider } from 'context-gateway/ai-sdk';
 import { describe, expect, test } from 'vitest';
 import { changed, completion } from '../helpers/samples.js';
 import { cannedService, failureOf, gatewayAt, json, text } from '../helpers/service.js';
+import type { Specification } from './majors.js';
 import { partsOf } from './parts.js';
 
 const service = cannedService();

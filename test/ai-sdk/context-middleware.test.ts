@@ -175,7 +175,10 @@ describe('the middleware with a model of another provider', () => {
     ['no reported usage', params, { inputTokens: { total: undefined } }, undefined],
   ])('measures the prompt of a call with %s', async (_, given, usage, expected) => {
     const middleware = contextMiddleware(conversation);
-    const params = await middleware.transformParams({ params: given });
+    const [params, again] = [
+      await middleware.transformParams({ params: given }),
+      await middleware.transformParams({ params: given }),
+    ];
     await middleware.wrapGenerate({ params, doGenerate: async () => ({ usage }) });
     const stream = new ReadableStream({
       start: (controller) => {
@@ -183,7 +186,7 @@ describe('the middleware with a model of another provider', () => {
         controller.close();
       },
     });
-    const result = await middleware.wrapStream({ params, doStream: async () => ({ stream }) });
+    const result = await middleware.wrapStream({ params: again, doStream: async () => ({ stream }) });
     await result.stream.pipeTo(new WritableStream());
     expect(finish.mock.calls).toEqual([[{ content: '', usage: expected }], [{ content: '', usage: expected }]]);
   });

@@ -2,7 +2,9 @@ import * as v7 from 'ai';
 import * as v5 from 'ai-v5';
 import * as v6 from 'ai-v6';
 import type { GatewayClient } from 'context-gateway';
-import { type AiSdkProvider, createAiSdkProvider, type Specification } from 'context-gateway/ai-sdk';
+import { createAiSdkProvider } from 'context-gateway/ai-sdk';
+
+export type Specification = 'v2' | 'v3' | 'v4';
 
 /** These tests use only what every version of `ai` has, with the types of the newest. */
 type Ai = typeof v7;
@@ -12,7 +14,7 @@ interface Major {
   readonly ai: Ai;
   readonly specification: Specification;
   /** Creates providers with the newest specification that this version accepts. */
-  readonly createProvider: (gateway: GatewayClient) => AiSdkProvider<'v4'>;
+  readonly createProvider: (gateway: GatewayClient) => ReturnType<typeof createAiSdkProvider<'v4'>>;
 }
 
 function major(name: string, ai: unknown, specification: Specification): Major {

@@ -306,8 +306,13 @@ test.each([
     options: { specification: 'v1' as never },
     message: "specification must be 'v2' (for ai 5), 'v3' (for ai 6 and 7) or 'v4' (for ai 7).",
   },
+  {
+    gateway: gatewayAt(),
+    options: { Specification: 'v2' },
+    message: 'Specification is unknown; did you mean specification?',
+  },
 ])('createAiSdkProvider($gateway, $options) throws, and says what it takes', ({ gateway, options, message }) => {
-  const make = () => createAiSdkProvider(gateway as never, options);
+  const make = () => createAiSdkProvider(gateway as never, options as never);
 
   expect(make).toThrow(ConfigurationError);
   expect(make).toThrow(message);

@@ -155,14 +155,3 @@ test('a streamed tool call without a name is an error part', async () => {
 
   expect(parts.find(({ type }) => type === 'error')?.error).toBeInstanceOf(ResponseValidationError);
 });
-
-test('reads streams of another form with decodeChunk', async () => {
-  const decodeChunk = ({ data }: { data: string }) => ({
-    choices: [{ index: 0, delta: { content: data }, finish_reason: 'stop' }],
-  });
-  const fetch = async () => new Response('data: Rhine.\n\n', { headers: { 'content-type': 'text/event-stream' } });
-  const model = createAiSdkProvider(gatewayAt({ fetch }), { decodeChunk })('atlas-small');
-  const parts = await partsOf((await model.doStream(call)).stream);
-
-  expect(parts).toContainEqual({ type: 'text-delta', id: '0', delta: 'Rhine.' });
-});

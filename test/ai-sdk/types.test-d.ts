@@ -4,16 +4,10 @@ import * as v7 from 'ai';
 import * as v5 from 'ai-v5';
 import * as v6 from 'ai-v6';
 import type { GatewayClient } from 'context-gateway';
-import {
-  type AiSdkModel,
-  contextMiddleware,
-  createAiSdkProvider,
-  type Specification,
-  searchTool,
-  turnToUIMessageStream,
-} from 'context-gateway/ai-sdk';
+import { contextMiddleware, createAiSdkProvider, searchTool, turnToUIMessageStream } from 'context-gateway/ai-sdk';
 import type { Conversation, PreparedTurn, ReplyStream } from 'context-gateway/conversation';
 import { expectTypeOf } from 'vitest';
+import type { Specification } from './majors.js';
 
 declare const gateway: GatewayClient;
 declare const conversation: Conversation;
@@ -25,8 +19,8 @@ const prompt = 'Name a river.';
 
 /** Type-checked, and never called. */
 export function models(): void {
-  expectTypeOf(v3('m')).toEqualTypeOf<AiSdkModel<'v3'>>();
-  expectTypeOf(createAiSdkProvider(gateway, { specification })('m')).toEqualTypeOf<AiSdkModel<Specification>>();
+  expectTypeOf(v3('m').specificationVersion).toEqualTypeOf<'v3'>();
+  expectTypeOf(createAiSdkProvider(gateway, { specification }).specificationVersion).toEqualTypeOf<Specification>();
   // @ts-expect-error no such version
   createAiSdkProvider(gateway, { specification: 'v1' });
   // @ts-expect-error it needs a client

@@ -164,3 +164,14 @@ describe.each(majors)('$name', ({ ai }) => {
     expect(found[0]).toMatchObject({ id: 'lamp', createdAt, text: 'The pier gets a red lamp.' });
   });
 });
+
+test.each([
+  [() => searchTool({ search: async () => [] }, { Limit: 3 } as never), 'Limit is unknown; did you mean limit?'],
+  [() => searchTool({ search: async () => [] }, { limit: 0 }), 'limit must be a whole number, at least 1.'],
+  [() => turnToUIMessageStream({} as never, { showresults: true } as never), 'did you mean showResults?'],
+  [() => turnToUIMessageStream({} as never, { onError: 'x' } as never), 'onError must be a function.'],
+])('an option that is wrong is an error that says so (%#)', (make, message) => {
+  expect(make).toThrow(
+    expect.objectContaining({ name: 'ConfigurationError', message: expect.stringContaining(message) }),
+  );
+});
