@@ -15,6 +15,8 @@ import { completion, contextWith, gatewayWith, TEXT_ROWS } from './table.js';
 interface Asked {
   seed: number;
   runs: number;
+  /** Of how many characters one is taken alone. */
+  step: number;
 }
 
 /** Milliseconds of CPU time of this process, whose other threads wait: another process that is busy adds none. */
@@ -126,7 +128,7 @@ async function eachCharacter(characters: readonly string[]): Promise<void> {
   await ours(() => talk.search(characters.join(' ')));
 }
 
-const { seed, runs } = workerData as Asked;
+const { seed, runs, step } = workerData as Asked;
 
 /** Tells what is done next. */
 function next(name: string, texts: readonly string[]): void {
@@ -153,7 +155,7 @@ async function check(
   if (failed) throw new Error(`with seed ${seed} and path ${counterexamplePath}`, { cause: errorInstance });
 }
 
-for (const characters of everyCharacter()) {
+for (const characters of everyCharacter(step)) {
   next('each character alone', characters);
   await eachCharacter(characters);
 }

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
-import { AT_LENGTH } from '../helpers/endurance.js';
+import { atLength } from '../helpers/endurance.js';
 import { builtFile } from '../helpers/programs.js';
 
 /** Milliseconds after which a call counts as endless: minutes, because a busy machine must not fail this. */
@@ -9,7 +9,9 @@ const SEED = Number(process.env.PROPERTY_SEED ?? 20_261_128);
 
 test('no hostile text stops a process, whatever it meets', async () => {
   // Its event loop may be blocked for ever: only another thread sees that.
-  const worker = new Worker(builtFile('hostile-worker'), { workerData: { seed: SEED, runs: AT_LENGTH ? 400 : 12 } });
+  const worker = new Worker(builtFile('hostile-worker'), {
+    workerData: { seed: SEED, runs: atLength(3, 400), step: atLength(5, 1) },
+  });
   let last: { name?: string; texts?: string[]; isDone?: boolean } = {};
   const ended = new Promise<string>((resolve) => {
     let clock = setTimeout(() => {}, 0);
