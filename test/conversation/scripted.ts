@@ -1,6 +1,7 @@
 import { tool } from 'context-gateway';
 import { type ConversationOptions, memoryStore } from 'context-gateway/conversation';
 import * as z from 'zod';
+import type { Runtime } from '../../src/base/runtime.js';
 import { talkWith } from './world.js';
 
 /** A call of a tool as a model makes it. */
@@ -28,9 +29,9 @@ interface Scripted {
 }
 
 /** A conversation whose model answers with these messages, one after the other. */
-export function scripted(replies: Scripted[], more: Partial<ConversationOptions> = {}) {
+export function scripted(replies: Scripted[], more: Partial<ConversationOptions> = {}, runtime?: Runtime) {
   const { store = memoryStore() } = more;
-  const made = talkWith(store, { tools: [tide], ...more });
+  const made = talkWith(store, { tools: [tide], ...more }, runtime);
   const bodies: { messages: Record<string, unknown>[]; tools?: unknown }[] = [];
   const left = [...replies];
   made.onRequest(async (request) => {

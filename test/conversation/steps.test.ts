@@ -13,7 +13,7 @@ import * as z from 'zod';
 import { failureOf } from '../helpers/service.js';
 import { partsOf } from './parts.js';
 import { called, result, scripted, tide } from './scripted.js';
-import { assistant, elsewhere, smallTalk, talkWith, user } from './world.js';
+import { assistant, elsewhere, smallTalk, talkWith, user, withoutWaits } from './world.js';
 
 const circular: Record<string, unknown> = {};
 circular.itself = circular;
@@ -229,7 +229,7 @@ describe('a turn that fails after a step', () => {
       append: (...given: Parameters<NonNullable<typeof store.append>>) =>
         given[1].some(({ role }) => role === 'tool') ? Promise.reject(new Error('Full.')) : store.append(...given),
     };
-    const { talk } = scripted([{ tool_calls: [called('a')] }], { store: failing });
+    const { talk } = scripted([{ tool_calls: [called('a')] }], { store: failing }, withoutWaits);
 
     const failure = await failureOf(talk.send(question));
 

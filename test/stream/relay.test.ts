@@ -1,4 +1,5 @@
 import { getEventListeners } from 'node:events';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { serve } from '@hono/node-server';
@@ -47,7 +48,9 @@ describe('a relay', () => {
     close = async () => {
       await gateway.close();
       await emulator.close();
-      await new Promise((resolve) => server.close(resolve));
+      const closed = new Promise((resolve) => server.close(resolve));
+      (server as Server).closeAllConnections(); // the page's fetch keeps them for seconds
+      await closed;
     };
   });
   beforeEach(() => emulator.reset());
