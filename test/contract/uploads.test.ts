@@ -6,6 +6,7 @@ import { Readable } from 'node:stream';
 import type { Uploadable } from 'context-gateway';
 import * as fc from 'fast-check';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
+import { atLength } from '../helpers/endurance.js';
 import { engines } from '../helpers/engines.js';
 import { failureOf } from '../helpers/service.js';
 import { unicodeString } from '../helpers/strings.js';
@@ -128,7 +129,7 @@ describe.each(engines)('uploads through $engine', ({ options }) => {
         expect(record.purpose).toBe(purpose);
         expect(world.emulator.files.content(String(record.id))).toEqual(content);
       }),
-      { numRuns: 60 },
+      { numRuns: atLength(20, 60) },
     );
   });
 });

@@ -192,7 +192,7 @@ describe('a compaction', () => {
       }
     };
 
-    await turns(100);
+    await turns(40);
     expect(removed).toEqual([expect.any(Number), 0]);
     expect(removed[0]).toBeGreaterThan(0);
     const message = expect.stringContaining('Store each turn with the service');

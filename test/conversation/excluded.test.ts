@@ -8,6 +8,7 @@ import {
 } from 'context-gateway/conversation';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { atLength } from '../helpers/endurance.js';
 import { failureOf } from '../helpers/service.js';
 import { chatWorld } from './world.js';
 
@@ -85,7 +86,7 @@ test.each(Object.entries(WAYS))('an excluded message is in no prompt: %s', async
         expect(shown.filter((at) => at !== asked)).toEqual([]);
       },
     ),
-    { numRuns: 40 },
+    { numRuns: atLength(12, 100) },
   );
 });
 

@@ -2,6 +2,7 @@ import { ContextBudgetError, sources, textOf } from 'context-gateway/conversatio
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { PromptLayout } from '../../src/conversation/prompt/fit.js';
+import { atLength } from '../helpers/endurance.js';
 import { failureOf } from '../helpers/service.js';
 import { type LayoutParams, promptOf } from './fitted.js';
 import { decision, everything, pin, summary } from './samples.js';
@@ -95,7 +96,7 @@ describe('the budget of a prompt', () => {
         expect(report.tokens.total).toBeLessThanOrEqual(budget);
         expect(report.tokens.total).toBeGreaterThanOrEqual(tokens);
       }),
-      { numRuns: 200 },
+      { numRuns: atLength(60, 200) },
     );
   });
 

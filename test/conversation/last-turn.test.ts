@@ -1,6 +1,7 @@
 import { type ConversationMessage, memoryStore } from 'context-gateway/conversation';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { atLength } from '../helpers/endurance.js';
 import { assistant, chatWorld, smallTalk, user } from './world.js';
 
 const words = (count: number, word: string): string =>
@@ -36,7 +37,7 @@ test('the last turn is in every prompt, cut in the middle if it does not fit', a
       // The last turn has at least a quarter of the budget, however long the input is.
       expect(report.tokens.total).toBeLessThanOrEqual(Math.max(budget, input + 10 + budget / 4));
     }),
-    { numRuns: 60 },
+    { numRuns: atLength(20, 60) },
   );
 });
 

@@ -5,6 +5,7 @@ import { excerptOf, passagesOf } from '../../src/conversation/search/passages.js
 import type { SearchQuery } from '../../src/conversation/search/rank.js';
 import { atOnce, searchMessages } from '../../src/conversation/search/search-messages.js';
 import { wordsIn } from '../../src/conversation/search/words.js';
+import { atLength } from '../helpers/endurance.js';
 
 type Message = { content: string; name?: string; createdAt?: string };
 
@@ -277,7 +278,7 @@ describe('a search in the messages of a conversation', () => {
             true,
           );
       }),
-      { numRuns: 2_000 },
+      { numRuns: atLength(500, 2_000) },
     );
   });
 });

@@ -238,9 +238,9 @@ test('a row in a part that is no message fails the turn, and nothing else', asyn
 
 test('calls at once on one object do not change what another has loaded', async () => {
   const { open, kept } = longTalk();
-  for (let i = 0; i < 20; i += 1) {
+  for (let i = 0; i < 5; i += 1) {
     const talk = open();
-    const searches = Array.from({ length: i % 5 }, () => talk.search('weather'));
+    const searches = Array.from({ length: i }, () => talk.search('weather'));
 
     const [fork] = await Promise.all([talk.fork('m590'), ...searches, talk.search('lamp')]);
 

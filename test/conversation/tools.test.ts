@@ -8,6 +8,7 @@ import {
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { messageTokens, TokenCounter } from '../../src/conversation/prompt/tokens.js';
+import { atLength } from '../helpers/endurance.js';
 import { failureOf } from '../helpers/service.js';
 import { partsOf } from './parts.js';
 import { assistant, elsewhere, smallTalk, talkWith, user } from './world.js';
@@ -276,6 +277,6 @@ test('random conversations have no call without its result, and no prompt above 
         expect(report.budget).toBeLessThanOrEqual(budget + report.tokens.input + 0.25 * budget);
       },
     ),
-    { numRuns: 300 },
+    { numRuns: atLength(60, 300) },
   );
 });

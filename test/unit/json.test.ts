@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { RequestValidationError } from '../../src/errors/validation.js';
 import { encodeJson } from '../../src/validation/json.js';
+import { atLength } from '../helpers/endurance.js';
 import { anyString } from '../helpers/strings.js';
 
 const issueOf = (value: unknown) => {
@@ -37,7 +38,7 @@ test('any value is encoded as JSON.stringify does, or rejected', () => {
       expect(json).toBe(JSON.stringify(value));
       expect(json).not.toBeUndefined();
     }),
-    { numRuns: 2_000 },
+    { numRuns: atLength(500, 2_000) },
   );
 });
 
@@ -47,7 +48,7 @@ test('any string is encoded unchanged, or rejected for a lone surrogate', () => 
       if (text.isWellFormed()) expect(JSON.parse(encodeJson({ text }))).toEqual({ text });
       else expect(issueOf({ text })?.path).toEqual(['text']);
     }),
-    { numRuns: 1_000 },
+    { numRuns: atLength(300, 1_000) },
   );
 });
 
