@@ -87,14 +87,11 @@ export function contextMiddleware(conversation: Pick<Conversation, 'prepare'>) {
       return result;
     },
 
-    async wrapStream<Result extends { stream: ReadableStream }>({
-      doStream,
-      params,
-    }: Streamed<Result>): Promise<Result> {
-      const result = await doStream();
+    async wrapStream<Result extends { stream: ReadableStream }>(call: Streamed<Result>): Promise<Result> {
+      const result = await call.doStream();
       const reader = result.stream.getReader();
       let last: object | undefined;
-      const end = (): void => finish(params, last);
+      const end = (): void => finish(call.params, last);
       const next = async (): Promise<IteratorResult<unknown, undefined>> => {
         const step = await reader.read().catch((error) => {
           end();
@@ -116,17 +113,14 @@ export function contextMiddleware(conversation: Pick<Conversation, 'prepare'>) {
 /** The input without the oldest output of its tools, except those of the last step. `undefined` if none is left. */
 function withoutOldestResult(input: readonly PromptMessage[]): PromptMessage[] | undefined {
   const newest = input.findLastIndex(({ role }) => role === 'tool');
-  const oldest = input.findIndex(
-    ({ role, content }) => role === 'tool' && typeof content !== 'string' && content.some(isWholeResult),
-  );
+  const oldest = input.findIndex((message) => message.role === 'tool' && partsOf(message).some(isWholeResult));
   if (oldest < 0 || oldest === newest) return undefined;
   return input.map((message, at) => (at === oldest ? withoutResults(message) : message));
 }
 
 function withoutResults(message: PromptMessage): PromptMessage {
-  const { content } = message;
-  if (typeof content === 'string') return message;
-  return { ...message, content: content.map((part) => (isWholeResult(part) ? { ...part, output: LEFT_OUT } : part)) };
+  const content = partsOf(message).map((part) => (isWholeResult(part) ? { ...part, output: LEFT_OUT } : part));
+  return { ...message, content };
 }
 
 function isWholeResult({ type, output }: PromptPart): boolean {
@@ -159,7 +153,7 @@ function asInPrompt(messages: readonly PromptMessage[], sent: readonly { content
 
 /** A message with another text, or without one. A call of a tool and its result stay together, without a text. */
 function shortened(message: PromptMessage, text: string | undefined): PromptMessage[] {
-  const parts = typeof message.content === 'string' ? [] : message.content;
+  const parts = partsOf(message);
   const ofTools = parts.filter(({ type }) => type.startsWith('tool-'));
   if (ofTools.length > 0) return [withoutResults({ ...message, content: ofTools })];
   if (text === undefined) return [];
@@ -169,19 +163,22 @@ function shortened(message: PromptMessage, text: string | undefined): PromptMess
 
 /** The speaker in front of a user's message, as in what is recalled. */
 function withSpeaker(message: PromptMessage): PromptMessage {
-  const { role, content } = message;
-  const speaker = role === 'user' ? speakerOf(asMessage(message)) : undefined;
-  if (speaker === undefined || typeof content === 'string') return message;
-  return { ...message, content: [{ type: 'text', text: `[${speaker}]` }, ...content] };
+  const speaker = message.role === 'user' ? speakerOf(asMessage(message)) : undefined;
+  if (speaker === undefined) return message;
+  return { ...message, content: [{ type: 'text', text: `[${speaker}]` }, ...partsOf(message)] };
 }
 
-function textOf({ content }: PromptMessage): string {
-  if (typeof content === 'string') return content;
-  const texts = content.map((part) => {
+/** A message of the system is a text. */
+function partsOf({ content }: PromptMessage): readonly PromptPart[] {
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+}
+
+function textOf(message: PromptMessage): string {
+  const textIn = (part: PromptPart): string => {
     if (part.type === 'text' || part.type === 'reasoning') return String(part.text);
     return part.type === 'file' ? '[file]' : JSON.stringify(part, (_, value) => (isFile(value) ? '[file]' : value));
-  });
-  return texts.join('\n');
+  };
+  return partsOf(message).map(textIn).join('\n');
 }
 
 /** A file in the output of a tool. Its length as text says nothing of its tokens. */
@@ -202,8 +199,7 @@ function usageOf({ tools = [], prompt }: Params, reported: object | undefined): 
   const { inputTokens } = Object((reported as { usage?: unknown } | undefined)?.usage) as { inputTokens?: unknown };
   // A number in `ai` 5.
   const total: unknown = typeof inputTokens === 'number' ? inputTokens : Object(inputTokens).total;
-  const isText = ({ content }: PromptMessage): boolean =>
-    typeof content === 'string' || content.every(({ type }) => type === 'text');
-  if (typeof total !== 'number' || tools.length > 0 || !prompt.every(isText)) return undefined;
+  const isText = prompt.flatMap(partsOf).every(({ type }) => type === 'text');
+  if (typeof total !== 'number' || tools.length > 0 || !isText) return undefined;
   return { prompt_tokens: total, completion_tokens: 0, total_tokens: total };
 }

@@ -5,7 +5,7 @@ import type { CallOptions, CallTool, PromptMessage, PromptPart } from './specifi
 /** Converts a call. @throws {UnsupportedFunctionalityError} when leaving something out would change the question */
 export function paramsOf(model: string, options: CallOptions): ChatCompletionParams {
   const { stopSequences, reasoning } = options;
-  const tools = options.tools?.filter(isFunction).map(toTool) ?? [];
+  const tools = options.tools?.filter(({ type }) => type === 'function').map(toTool) ?? [];
   return {
     model,
     messages: toMessages(options.prompt),
@@ -27,15 +27,12 @@ export function paramsOf(model: string, options: CallOptions): ChatCompletionPar
 
 /** What is left out. */
 export function notSendable({ tools = [], prompt }: CallOptions): { feature: string; details: string }[] {
-  const others = tools.filter((tool) => !isFunction(tool));
-  const details = 'It belongs to another provider. It was not sent.';
-  const files = new Set(prompt.flatMap(({ content }) => (typeof content === 'string' ? [] : leftOutOf(content))));
+  const others = tools.filter(({ type }) => type !== 'function').map(({ name }) => `tool ${name}`);
+  const files = prompt.flatMap(({ content }) => (typeof content === 'string' ? [] : leftOutOf(content)));
+  const ofTools = [...new Set(files)].map((type) => `${type} of a tool`);
   return [
-    ...others.map(({ name }) => ({ feature: `tool ${name}`, details })),
-    ...[...files].map((type) => ({
-      feature: `${type} of a tool`,
-      details: 'The Gateway takes none. It was not sent.',
-    })),
+    ...others.map((feature) => ({ feature, details: 'It belongs to another provider. It was not sent.' })),
+    ...ofTools.map((feature) => ({ feature, details: 'The Gateway takes none. It was not sent.' })),
   ];
 }
 
@@ -74,8 +71,4 @@ function toResponseFormat(format: CallOptions['responseFormat']): ResponseFormat
   return schema === undefined
     ? { type: 'json_object' }
     : { type: 'json_schema', json_schema: { name, description, schema } };
-}
-
-function isFunction({ type }: CallTool): boolean {
-  return type === 'function';
 }

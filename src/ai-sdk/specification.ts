@@ -9,16 +9,8 @@ export type Specification = 'v2' | 'v3' | 'v4';
 
 /** A part of a message: text, a file, a tool call, its result. */
 export type PromptPart = {
-  readonly type: string;
-  readonly text?: unknown;
-  readonly mediaType?: string | undefined;
-  readonly filename?: string | undefined;
-  readonly data?: unknown;
-  readonly toolCallId?: string | undefined;
-  readonly toolName?: string | undefined;
-  readonly input?: unknown;
-  readonly output?: unknown;
-};
+  readonly [Name in 'mediaType' | 'filename' | 'toolCallId' | 'toolName']?: string | undefined;
+} & { readonly type: string } & { readonly [Name in 'text' | 'data' | 'input' | 'output']?: unknown };
 
 /** A tool of a call. Tools of other types than `function` belong to another provider. */
 export type CallTool = {

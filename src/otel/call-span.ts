@@ -8,7 +8,6 @@ type EventOf<Type> = Extract<ClientEvent, { type: Type }>;
 /** The span of one call, from its start to its last byte, with attempts and waits as events. */
 export class CallSpan {
   readonly #span: Span;
-  readonly #isRecording: boolean;
   /** When the last request was sent, in ms since 1970. */
   #sentAt = 0;
 
@@ -27,12 +26,11 @@ export class CallSpan {
     const attributes = known({ 'http.request.method': method, 'url.template': path, ...asked });
     const name = operation === undefined ? `${method} ${path}` : [operation, model].filter(Boolean).join(' ');
     this.#span = tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, context.active());
-    this.#isRecording = this.#span.isRecording();
   }
 
   take(event: ClientEvent): void {
     if (event.type === 'request') this.#propagate(event);
-    if (!this.#isRecording) return;
+    if (!this.#span.isRecording()) return;
     if (event.type === 'done') this.#end(event);
     else if (event.type !== 'start') this.#span.addEvent(event.type, attributesOf(event));
   }
@@ -101,13 +99,7 @@ function attributesOf(event: Exclude<ClientEvent, EventOf<'start' | 'done'>>): A
   });
 }
 
-type EventFields = {
-  attempt?: number;
-  status?: number;
-  bucket?: string;
-  waited?: number;
-  wait?: number;
-  reason?: number | string;
-  stop?: string;
-  issues?: readonly unknown[];
-};
+type EventFields = Partial<
+  Record<'attempt' | 'status' | 'waited' | 'wait', number> &
+    Record<'bucket' | 'stop', string> & { reason: number | string; issues: readonly unknown[] }
+>;

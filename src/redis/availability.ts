@@ -24,18 +24,18 @@ export class Availability {
   ) {}
 
   /**
-   * Returns Redis's response, or `undefined` if there is none or Redis is known to be unavailable. If no call `waits`,
-   * a failure is not reported: the program may be shutting down and have closed its connection.
+   * Returns Redis's response, or `undefined` if there is none or Redis is known to be unavailable. If no call waits, and so nothing is
+   * `wanted`, a failure is not reported: the program may be shutting down and have closed its connection.
    */
-  async ask<T>(send: () => Promise<T>, probe: () => Promise<unknown>, waits: boolean): Promise<T | undefined> {
+  async ask<T>(send: (wanted: number) => Promise<T>, wanted: number): Promise<T | undefined> {
     if (this.#isDown) {
-      this.#probe(probe);
+      this.#probe(() => send(0));
       return undefined;
     }
     try {
-      return await this.#inTime(send());
+      return await this.#inTime(send(wanted));
     } catch (cause) {
-      if (!this.#isDown && waits) {
+      if (!this.#isDown && wanted > 0) {
         this.#isDown = true;
         this.#nextTryAt = this.runtime.now() + RETRY_INTERVAL;
         this.notify({ type: 'unavailable', cause });

@@ -46,9 +46,6 @@ const check = /* @__PURE__ */ optionsCheck({
   onEvent: functionOption,
 });
 
-/** Part of every key and hash, so that they mean nothing elsewhere. */
-const SALT = 'context-gateway/redis';
-
 /**
  * Creates a limiter for `pacing` that several processes share through Redis. Together they use the whole limit, and
  * each gets its share. Each call waits for one round trip to Redis, which concurrent calls of a process share.
@@ -76,11 +73,11 @@ export function redisLimiter(options: RedisLimiterOptions): RateLimiter {
     processes,
     timeout,
   };
-  let hash: Promise<string> | undefined;
   const keysOf = async (bucket: string): Promise<string[]> => {
-    hash ??= hexDigest('SHA-256', `${SALT}\n${name}`);
+    // Salted, so that it means nothing elsewhere.
+    const hash = await hexDigest('SHA-256', `context-gateway/redis\n${name}`);
     // The braces keep both keys on one node of a cluster.
-    const key = `context-gateway:{${(await hash).slice(0, 32)}}:${bucket}`;
+    const key = `context-gateway:{${hash.slice(0, 32)}}:${bucket}`;
     return [key, `${key}:processes`];
   };
   const buckets = new Map<string, RedisBucket>();

@@ -119,30 +119,25 @@ export class RedisBucket implements PermitQueue {
   #ask(wanted: number): Promise<StepReply | undefined> {
     const { availability, runtime, run, process, timeout } = this.limiter;
     const now = runtime.now();
-    const request: StepRequest = {
+    const sentAt = Math.max(0, now + this.#clockOffset);
+    const request: Omit<StepRequest, 'wanted'> = {
       ...this.#window.state(now),
-      sentAt: Math.max(0, now + this.#clockOffset),
+      sentAt,
       timeout,
-      wanted,
       accepted: this.#accepted,
       wasAlone: this.#isAlone,
       processes: this.#processes,
     };
     this.#accepted = 0;
     this.#reportWithin = Number.POSITIVE_INFINITY;
-    const send = async (sent: StepRequest) => {
-      const reply = readReply(await run(await this.keys, argumentsOf(process, sent)));
+    return availability.ask(async (asked) => {
+      const reply = readReply(await run(await this.keys, argumentsOf(process, { ...request, wanted: asked })));
       const offset = reply.now - runtime.now();
       // A reply from before its step means that the clock of Redis has gone back.
-      const isKept = reply.now >= Math.floor(sent.sentAt);
+      const isKept = reply.now >= Math.floor(sentAt);
       this.#clockOffset = isKept ? Math.max(this.#clockOffset, offset) : offset;
       return reply;
-    };
-    return availability.ask(
-      () => send(request),
-      () => send({ ...request, wanted: 0 }),
-      wanted > 0,
-    );
+    }, wanted);
   }
 
   #decideAlone(wanted: number, now: number): Decision {

@@ -151,7 +151,7 @@ function dialectOf(prefix: string): Dialect {
          FROM unnest($2::integer[], $3::text[], $4::text[], $5::boolean[], $6::text[])
            AS given (position, id, message, excluded, words)`,
         conversation,
-        ...(['position', 'id', 'message', 'excluded', 'words'] as const).map((name) => rows.map((row) => row[name])),
+        ...([0, 1, 2, 3, 4] as const).map((column) => rows.map((row) => row[column])),
       ],
     ],
   };

@@ -52,15 +52,8 @@ export interface Engine {
   transaction<T>(steps: () => Steps<T>): Promise<T>;
 }
 
-/** A message as it is added. */
-export interface NewRow {
-  position: number;
-  id: string;
-  message: string;
-  excluded: boolean;
-  /** Separated by spaces. */
-  words: string;
-}
+/** A message as it is added. The words are separated by spaces. */
+export type NewRow = readonly [position: number, id: string, message: string, excluded: boolean, words: string];
 
 /** What the SQL of a database says in its own way. */
 export interface Dialect {
@@ -156,7 +149,7 @@ function* appending(
       known.add(id);
       const words = wordsOf(message).join(' ');
       const isExcluded = message.excluded === true || excluded.has(id);
-      rows.push({ position: end, id, message: JSON.stringify(message), excluded: isExcluded, words });
+      rows.push([end, id, JSON.stringify(message), isExcluded, words]);
       end += 1;
     }
     if (rows.length > 0) for (const query of sql.insert(conversation, rows)) yield query;

@@ -1,7 +1,7 @@
-import { type Runtime, systemRuntime } from '../base/runtime.js';
+import { systemRuntime } from '../base/runtime.js';
 import { ConfigurationError } from '../index.js';
 import { misspelled } from '../validation/options.js';
-import type { Dialect, Engine, Query, Row, SqlStore, SqlStoreOptions, Steps, Value } from './sql-store.js';
+import type { Dialect, Engine, Query, Row, SqlStore, SqlStoreOptions, Value } from './sql-store.js';
 import { missingTables, prefixCheck, storeIn } from './sql-store.js';
 
 /** The used part of a prepared statement. */
@@ -42,69 +42,58 @@ export function sqliteStore(database: SqliteDatabase, options: SqlStoreOptions =
       `sqliteStore takes an open database of better-sqlite3, libsql, node:sqlite or bun:sqlite: sqliteStore(new Database("chat.db")).${misspelled(database, ['prepare', 'exec'])}`,
     );
   const prefix = prefixOf(options);
-  return storeIn(database, prefix, () => new Sqlite(database, systemRuntime), dialectOf(prefix));
+  return storeIn(database, prefix, () => engineOf(database), dialectOf(prefix));
 }
 
 /** Milliseconds to wait for a lock: between tries, at most, and in all. */
 const WAITS = { first: 4, most: 64, all: 5_000 };
 
 /** Runs statements at once, and in turn with other processes. */
-class Sqlite implements Engine {
-  readonly #statements = new Map<string, SqliteStatement>();
-
-  constructor(
-    private readonly database: SqliteDatabase,
-    private readonly runtime: Runtime,
-  ) {
-    // Its own wait blocks the process.
-    database.exec('PRAGMA busy_timeout = 0');
-  }
-
-  query(query: Query): Promise<readonly Row[]> {
-    return this.#patiently(() => this.#ask(query));
-  }
-
-  transaction<T>(steps: () => Steps<T>): Promise<T> {
-    return this.#patiently(() => {
-      this.database.exec('BEGIN IMMEDIATE'); // locks before it reads
-      try {
-        const work = steps();
-        let step = work.next();
-        while (!step.done) step = work.next(this.#ask(step.value));
-        this.database.exec('COMMIT');
-        return step.value;
-      } catch (error) {
-        try {
-          this.database.exec('ROLLBACK');
-        } catch {
-          // After some errors, such as a full disk, SQLite has done so.
-        }
-        throw error;
-      }
-    });
-  }
-
-  #ask([sql, ...values]: Query): readonly Row[] {
-    const statement = this.#statements.get(sql) ?? this.database.prepare(sql.replace(/\$\d/g, '?'));
-    this.#statements.set(sql, statement);
+function engineOf(database: SqliteDatabase): Engine {
+  const statements = new Map<string, SqliteStatement>();
+  const ask = ([sql, ...values]: Query): readonly Row[] => {
+    const statement = statements.get(sql) ?? database.prepare(sql.replace(/\$\d/g, '?'));
+    statements.set(sql, statement);
     const given = Array.from(sql.matchAll(/\$(\d)/g), ([, place]) => asColumn(values[Number(place) - 1]));
     if (/^\s*(?:SELECT|WITH)|RETURNING/.test(sql)) return statement.all(...given) as Row[]; // of the columns that are named
     statement.run(...given);
     return [];
-  }
+  };
+  database.exec('PRAGMA busy_timeout = 0'); // its own wait blocks the process
+  return {
+    query: (query) => patiently(() => ask(query)),
+    transaction: (steps) =>
+      patiently(() => {
+        database.exec('BEGIN IMMEDIATE'); // locks before it reads
+        try {
+          const work = steps();
+          let step = work.next();
+          while (!step.done) step = work.next(ask(step.value));
+          database.exec('COMMIT');
+          return step.value;
+        } catch (error) {
+          try {
+            database.exec('ROLLBACK');
+          } catch {
+            // After some errors, such as a full disk, SQLite has done so.
+          }
+          throw error;
+        }
+      }),
+  };
+}
 
-  /** Tries again while another process holds the lock. */
-  async #patiently<T>(work: () => T): Promise<T> {
-    const until = this.runtime.now() + WAITS.all;
-    for (let wait = WAITS.first; ; wait = Math.min(2 * wait, WAITS.most)) {
-      try {
-        return work();
-      } catch (error) {
-        if (!isLocked(error) || this.runtime.now() >= until) throw explained(error);
-      }
-      const ms = wait * (0.5 + this.runtime.random());
-      await new Promise<void>((resolve) => this.runtime.setTimer(resolve, ms));
+/** Tries again while another process holds the lock. */
+async function patiently<T>(work: () => T): Promise<T> {
+  const { now, random, setTimer } = systemRuntime;
+  const until = now() + WAITS.all;
+  for (let wait = WAITS.first; ; wait = Math.min(2 * wait, WAITS.most)) {
+    try {
+      return work();
+    } catch (error) {
+      if (!isLocked(error) || now() >= until) throw explained(error);
     }
+    await new Promise<void>((resolve) => setTimer(resolve, wait * (0.5 + random())));
   }
 }
 
@@ -154,10 +143,8 @@ function dialectOf(prefix: string): Dialect {
       return list === '' ? '""' : `talk: "${wordOf(conversation)}" AND list: (${list})`;
     },
     insert: (conversation, rows) => {
-      const list = rows.map((one) => [one.position, one.id, one.message, Number(one.excluded), one.words]);
-      const [at, id, message, excluded, text] =
-        list[0]?.map((_, column) => `json_extract(value, '$[${column}]')`) ?? [];
-      const json = JSON.stringify(list);
+      const [at, id, message, excluded, text] = [0, 1, 2, 3, 4].map((column) => `json_extract(value, '$[${column}]')`);
+      const json = JSON.stringify(rows);
       return [
         [
           `INSERT INTO ${messages} (conversation, position, id, message, excluded)

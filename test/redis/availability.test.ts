@@ -17,19 +17,23 @@ beforeEach(() => {
   availability = new Availability(time, TIMEOUT, ({ type }) => events.push(type));
 });
 
+/** Asks for one permit. */
+const ask = <T>(answer: () => Promise<T>): Promise<T | undefined> => availability.ask(answer, 1);
+
 /** Asks while Redis is known to be unavailable, which may try it once. */
 async function askMeanwhile(answer: () => Promise<unknown> = refused): Promise<void> {
-  const probe = () => {
+  const send = (wanted: number) => {
+    expect(wanted).toBe(0); // only a try
     probes += 1;
     return answer();
   };
-  expect(await availability.ask(() => Promise.reject(new Error('was asked')), probe, true)).toBeUndefined();
+  expect(await availability.ask(send, 1)).toBeUndefined();
   await time.advance(0);
 }
 
 test('a response within the timeout is returned, also one that arrives just at it', async () => {
   let respond: (value: string) => void = () => {};
-  const asked = availability.ask(() => new Promise<string>((go) => (respond = go)), refused, true);
+  const asked = ask(() => new Promise<string>((go) => (respond = go)));
   await time.advance(TIMEOUT);
   respond('PONG');
 
@@ -39,7 +43,7 @@ test('a response within the timeout is returned, also one that arrives just at i
 });
 
 test('a response that is 10 ms late counts as none', async () => {
-  const asked = availability.ask(forever, refused, true);
+  const asked = ask(forever);
   await time.advance(TIMEOUT);
   await time.advance(9);
   expect(events).toEqual([]);
@@ -50,14 +54,14 @@ test('a response that is 10 ms late counts as none', async () => {
 });
 
 test('a failure is not reported if no call waits, and the next step asks again', async () => {
-  expect(await availability.ask(refused, refused, false)).toBeUndefined();
+  expect(await availability.ask(refused, 0)).toBeUndefined();
 
-  expect(await availability.ask(async () => 'PONG', refused, true)).toBe('PONG');
+  expect(await ask(async () => 'PONG')).toBe('PONG');
   expect(events).toEqual([]);
 });
 
 describe('while Redis is unavailable', () => {
-  beforeEach(async () => void (await availability.ask(refused, refused, true)));
+  beforeEach(async () => void (await ask(refused)));
 
   test('it is reported once, and tried once a second', async () => {
     await askMeanwhile();
@@ -98,6 +102,6 @@ describe('while Redis is unavailable', () => {
     await time.advance(0);
 
     expect(events).toEqual(['unavailable', 'available']);
-    expect(await availability.ask(async () => 'PONG', refused, true)).toBe('PONG');
+    expect(await ask(async () => 'PONG')).toBe('PONG');
   });
 });
