@@ -3,10 +3,13 @@ import { streamOf } from '../base/stream-of.js';
 import { toWellFormed } from '../base/unicode.js';
 import type { Conversation, ConversationMessage, PreparedTurn } from '../conversation/index.js';
 import type { CompletionUsage } from '../index.js';
-import type { CallOptions, PromptMessage, PromptPart } from './specification.js';
+import type { PromptMessage, PromptPart } from './specification.js';
 
 /** The used part of a call, the same in every version of the AI SDK. */
-type Params = Pick<CallOptions, 'prompt' | 'maxOutputTokens' | 'abortSignal'> & {
+type Params = {
+  prompt: PromptMessage[];
+  maxOutputTokens?: number | undefined;
+  abortSignal?: AbortSignal | undefined;
   tools?: readonly { name: string }[] | undefined;
 };
 

@@ -53,7 +53,7 @@ export interface Engine {
 }
 
 /** A message as it is added. The words are separated by spaces. */
-export type NewRow = readonly [position: number, id: string, message: string, excluded: boolean, words: string];
+type NewRow = readonly [position: number, id: string, message: string, excluded: boolean, words: string];
 
 /** What the SQL of a database says in its own way. */
 export interface Dialect {
