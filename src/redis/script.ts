@@ -41,7 +41,7 @@ export function readReply(reply: unknown): StepReply {
   const numbers = Array.isArray(reply) ? reply.map(Number) : [];
   if (numbers.length !== 9 || numbers.some(Number.isNaN))
     throw new TypeError('The Redis script returned an unexpected reply.');
-  const [now = 0, granted = 0, askAfter = 0, window = 0, ...facts] = numbers; // never 0 for want of one
+  const [now = 0, granted = 0, askAfter = 0, window = 0, ...facts] = numbers; // no default is used: the length was checked
   const [limit = 0, remaining = 0, resetAfter = 0, retryAfter = 0, processes = 0] = facts;
   return { now, granted, askAfter, window, limit, remaining, resetAfter, retryAfter, processes };
 }
