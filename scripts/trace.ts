@@ -27,7 +27,7 @@ emulator.faults.add({ match: { path: '/v1/chat/completions' }, respond: { status
 const root = tracerProvider.getTracer('the program').startSpan('answer a question');
 await context.with(trace.setSpan(context.active(), root), async () => {
   await gateway.presets.list();
-  const messages = [{ role: 'user', content: 'The harbour opens at six. When does the harbour open?' }];
+  const messages = [{ role: 'user' as const, content: 'The harbour opens at six. When does the harbour open?' }];
   for await (const _ of await gateway.chat.completions.create({ model: 'atlas-small', messages, stream: true }));
 });
 root.end();

@@ -141,6 +141,8 @@ export async function tools(options: GatewayClientOptions): Promise<void> {
   expectTypeOf(gateway.chat.completions.create({ ...chat, tools })).toEqualTypeOf<APIPromise<ChatCompletion>>();
   for await (const chunk of await gateway.chat.completions.create({ ...chat, tools, stream: true }))
     expectTypeOf(chunk.choices[0]?.delta.tool_calls?.[0]?.function?.name).toEqualTypeOf<string | null | undefined>();
+  // @ts-expect-error: misspelled
+  gateway.chat.completions.create({ model: 'm', messages: [{ role: 'asistant', content: 'a' }] });
   // A reply can be sent back as it is.
   const reply = (await gateway.chat.completions.create(chat)).choices[0]?.message;
   if (reply) gateway.chat.completions.create({ model: 'm', messages: [...messages, reply] });

@@ -176,7 +176,7 @@ async function play(talk: Talk, budget: number): Promise<Played> {
 }
 
 /** The messages of a prompt of the AI SDK, as text. */
-function textsOf(prompt: readonly { content: string | readonly object[] }[]): { role: string; content: string }[] {
+function textsOf(prompt: readonly { content: string | readonly object[] }[]): { role: 'user'; content: string }[] {
   return prompt.map(({ content }) => {
     const texts = typeof content === 'string' ? [content] : content.map((part) => String(Object(part).text));
     return { role: 'user', content: texts.join('\n') };

@@ -91,7 +91,7 @@ function withSummary(way: (talk: Talk, question: string, budget: number) => Prom
     const summaries = (await summariesOf(talk)).map((summary) => renderLines(linesOf({ summary })));
     const lines = (summaries.find((text) => tokensOf(text) <= budget / 4) ?? summaries.at(-1) ?? '').split('\n');
     while (tokensOf(lines.join('\n')) > budget / 4) lines.pop();
-    const summary = { role: 'user', content: lines.join('\n') };
+    const summary = { role: 'user' as const, content: lines.join('\n') };
     const [instructions = summary, ...others] = way(talk, question, budget - promptTokens([summary]));
     return [instructions, summary, ...others];
   };

@@ -57,7 +57,9 @@ async function work(own: number): Promise<void> {
 }
 
 async function summarise(gateway: GatewayClient, id: number, signal: AbortSignal): Promise<Summary> {
-  const messages = [{ role: 'user', content: `Summarise document ${id}: the ferry to island ${id} was late.` }];
+  const messages = [
+    { role: 'user' as const, content: `Summarise document ${id}: the ferry to island ${id} was late.` },
+  ];
   const { choices, usage } = await gateway.chat.completions.create({ model: 'atlas-small', messages }, { signal });
   return { id, text: choices[0]?.message.content ?? '', tokens: usage?.total_tokens ?? 0 };
 }

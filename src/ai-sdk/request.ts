@@ -39,7 +39,8 @@ export function notSendable({ tools = [], prompt }: CallOptions): { feature: str
 /** The results of several tools are one message of the AI SDK, and one message each for the Gateway. */
 function toMessages(prompt: readonly PromptMessage[]): ChatMessage[] {
   const asked = prompt.findLastIndex(({ role }) => role === 'user');
-  return prompt.flatMap(({ role, content }, at) => {
+  return prompt.flatMap(({ role: given, content }, at): ChatMessage[] => {
+    const role = given as ChatMessage['role']; // its roles are among ours
     if (typeof content === 'string') return [{ role, content }];
     if (role === 'tool') return toToolMessages(content);
     const tool_calls = toToolCalls(content);

@@ -116,7 +116,7 @@ export class ChatCompletions extends Resource {
    * const messages = [
    *   { role: 'system', content: '{ "format": "Parquet", "hour": 2 }' },
    *   { role: 'user', content: 'Which format, and at which hour? Reply with JSON only.' },
-   * ];
+   * ] as const;
    * const schema = z.object({ format: z.string(), hour: z.number() });
    * const { parsed, usage } = await gateway.chat.completions.parse({ model: 'atlas-large', messages }, { schema });
    * console.log(parsed.format, parsed.hour, usage?.total_tokens);

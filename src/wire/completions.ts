@@ -10,8 +10,11 @@ import {
   toolCallSchema,
 } from './tools.js';
 
-/** The author of a message. Other roles are sent unchanged; the service decides. */
-type ChatRole = 'system' | 'user' | 'assistant' | (string & {});
+/**
+ * The author of a message. Another role is sent unchanged and the service decides, but is an error of TypeScript, which finds a
+ * misspelled one: write `role: 'moderator' as ChatMessage['role']`. Responses keep others, too.
+ */
+type ChatRole = 'system' | 'user' | 'assistant' | 'tool' | 'developer';
 
 /** A part of a message's content. */
 export type ChatContentPart =
@@ -25,7 +28,8 @@ export type ChatContentPart =
 
 /** One message of a conversation. The API documents its role and text; the service may ignore or reject all else. */
 export interface ChatMessage {
-  role: ChatRole | 'tool' | 'developer';
+  /** Of a variable, write the type: `const messages: ChatMessage[] = […]`, or TypeScript takes the role for any string. */
+  role: ChatRole;
   /** Required, except in an assistant's message, which may have only `tool_calls`. */
   content?: string | readonly ChatContentPart[] | null | undefined;
   name?: string | undefined;
@@ -149,7 +153,8 @@ export const completionUsageSchema = exact<CompletionUsage>()(
   wireObject({ prompt_tokens: count, completion_tokens: count, total_tokens: count }),
 );
 
-const role = openEnum<'system' | 'user' | 'assistant'>();
+// Typed by the known ones, so that a reply can be sent back.
+const role = openEnum() as z.ZodMiniType<ChatRole>;
 const finishReason = openEnum<'stop' | 'length' | 'tool_calls'>();
 const textOrNull = z.optional(z.nullable(z.string()));
 const toolCalls = z.optional(z.array(toolCallSchema));

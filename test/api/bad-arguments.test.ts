@@ -98,7 +98,7 @@ describe('validation of completion parameters', () => {
   });
 
   test('sends an unknown model or role, which the service judges, and parameters that are not documented yet', async () => {
-    const unknown = { model: 'not-offered', messages: [{ role: 'tool', content: 'a' }], seed: 7 };
+    const unknown = { model: 'not-offered', messages: [{ role: 'tool' as const, content: 'a' }], seed: 7 };
     await create(unknown)();
 
     expect(sentBody()).toEqual(unknown);
@@ -254,7 +254,7 @@ describe('validation of other arguments', () => {
   test('copies the arguments, so changes after the call affect no attempt', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     fetch.mockImplementationOnce(async () => new Response('', { status: 429 }));
-    const params = { ...chatParams, messages: [{ role: 'user', content: 'first' }] };
+    const params = { ...chatParams, messages: [{ role: 'user' as const, content: 'first' }] };
     const options = Object.freeze({ maxRetries: 1, headers: { 'x-a': 'first' } as Record<string, string> });
 
     const call = gateway.chat.completions.create(params, options);

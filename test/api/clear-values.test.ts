@@ -8,7 +8,7 @@ const choice = (message: object, finish_reason = 'stop') => ({
 });
 const call = (args: unknown) => ({ id: 't', type: 'function', function: { name: 'tide', arguments: args } });
 
-const ASK = { model: 'm', messages: [{ role: 'user', content: 'When?' }] };
+const ASK = { model: 'm', messages: [{ role: 'user' as const, content: 'When?' }] };
 
 function clientOf(answer: () => Response) {
   return new GatewayClient({

@@ -11,7 +11,7 @@ import * as z from 'zod';
 
 const USAGE = { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 };
 const HEAD = { id: 'c', created: 1_700_000_000, model: 'm' };
-const ASK = { model: 'm', messages: [{ role: 'user', content: 'When?' }] };
+const ASK = { model: 'm', messages: [{ role: 'user' as const, content: 'When?' }] };
 
 const whole = (content: string, more: object = {}) => ({
   ...HEAD,

@@ -9,7 +9,7 @@ const PROMPT = 'CANARY-PROMPT-4f1c';
 const ANSWER = 'CANARY-ANSWER-9d2e';
 const ID = 'CANARY-ID-77aa';
 const SECRETS = [KEY, TOKEN, PROMPT, ANSWER, KEY.slice(7), TOKEN.slice(8)];
-const params = { model: 'atlas-small', messages: [{ role: 'user', content: PROMPT }] };
+const params = { model: 'atlas-small', messages: [{ role: 'user' as const, content: PROMPT }] };
 
 test('leaksOf finds a leak in a field, a hidden field and a cause', () => {
   const hidden = Object.defineProperty({}, 'hidden', { value: KEY, enumerable: false });

@@ -5,6 +5,7 @@ import { createEmulator } from 'context-gateway-emulator';
 import fc from 'fast-check';
 import { normalise } from '../../src/conversation/search/words.js';
 import { pin } from '../conversation/samples.js';
+import { TEXTS } from './hostile.js';
 import { everyCharacter, hostileText, hostileTexts } from './hostile-texts.js';
 import { completion, contextWith, gatewayWith, TEXT_ROWS } from './table.js';
 
@@ -159,7 +160,9 @@ for (const characters of everyCharacter(step)) {
   next('each character alone', characters);
   await eachCharacter(characters);
 }
-await check('a conversation of hostile texts', hostileTexts, meeting, 4 * runs);
+// Runs of marks, which Unicode sorts in quadratic time.
+const ofMarks = ['marks in falling order', 'marks that are no accents'].map((name) => TEXTS[name]?.(60_000) ?? '');
+await check('a conversation of hostile texts', hostileTexts, meeting, 4 * runs, [[ofMarks]]);
 // A credential of one sign, and texts that are full of its beginning; lines and words without letters: chance seldom brings these together.
 const oneSign = 'x'.repeat(100_000);
 const examples: [string[]][] = [[[oneSign, `${oneSign}y`]], [['\n, \u0e31'.repeat(25_000), '⣼\u20e4'.repeat(50_000)]]];

@@ -42,7 +42,7 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 const EVENTS = { 'content-type': 'text/event-stream' };
 const HEAD = { id: 'c', created: 1, model: 'm' };
 const USAGE = { prompt_tokens: 10, completion_tokens: 1, total_tokens: 11 };
-const ASK = { model: 'm', messages: [{ role: 'user', content: 'Hello?' }] };
+const ASK = { model: 'm', messages: [{ role: 'user' as const, content: 'Hello?' }] };
 
 export const gatewayWith = (answer: (init: RequestInit) => Response): GatewayClient =>
   new GatewayClient({

@@ -139,7 +139,7 @@ async function answerPage(request: IncomingMessage, response: ServerResponse): P
     response.end(bundle);
   } else if (request.url === '/relay') {
     const gateway = new GatewayClient({ baseURL: gatewayUrl, apiKey: emulator.apiKeys.secret });
-    const messages = [{ role: 'user', content: 'We keep invoices in PostgreSQL. Where do we keep invoices?' }];
+    const messages = [{ role: 'user' as const, content: 'We keep invoices in PostgreSQL. Where do we keep invoices?' }];
     const stream = await gateway.chat.completions.create({ model: 'atlas-small', messages, stream: true });
     response.setHeader('content-type', 'text/event-stream');
     Readable.fromWeb(toEventStream(stream) as NodeReadableStream).pipe(response);

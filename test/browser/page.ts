@@ -6,7 +6,7 @@ import { runSuite } from '../../compat/suite.js';
 const messages = [
   { role: 'system', content: 'We decided to keep invoices in PostgreSQL.' },
   { role: 'user', content: 'Where do we keep invoices?' },
-];
+] as const;
 
 const actions = {
   suite: (server: string): Promise<unknown> => runSuite(sdk, server),

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   APIConnectionError,
   APIError,
+  type ChatMessage,
   ContextGatewayError,
   type GatewayClient,
   type RequestOptions,
@@ -25,7 +26,7 @@ export async function perform(
   options: RequestOptions,
   fate: number,
 ): Promise<Done> {
-  const params = { model: 'm', messages: [{ role: 'user', content: `${operation} ${PROMPT}` }] };
+  const params = { model: 'm', messages: [{ role: 'user' as const, content: `${operation} ${PROMPT}` }] };
   if (kind === 'stream') return readStream(client, params, operation, options, fate);
   const { data, response } = await start(client, kind, operation, params, options, fate).withResponse();
   const { id, choices } = data as { id?: string; choices?: { message: { content: string } }[] };
@@ -60,7 +61,7 @@ function start(
 
 async function readStream(
   client: GatewayClient,
-  params: { model: string; messages: { role: string; content: string }[] },
+  params: { model: string; messages: ChatMessage[] },
   operation: string,
   options: RequestOptions,
   fate: number,

@@ -199,7 +199,7 @@ async function limitedSilently(): Promise<number> {
 
 /** Gets a completion with 200,000 mistakes twice: as an error, and where mistakes are only reported. */
 async function flood(): Promise<Flood> {
-  const params = { model: 'm', messages: [{ role: 'user', content: PROMPT }] };
+  const params = { model: 'm', messages: [{ role: 'user' as const, content: PROMPT }] };
   const get = async (options?: GatewayClientOptions) => {
     const client = createClient(runtimeAt(1), options);
     const response = client.chat.completions.create(params, { headers: { 'x-operation': 'flood' } });

@@ -17,7 +17,7 @@ function manualCalls() {
 
 test('runs a batch of completions, and yields an error beside its item instead of ending', async () => {
   const { completions } = service.gateway().chat;
-  const messages = [{ role: 'user', content: 'Hello' }];
+  const messages = [{ role: 'user' as const, content: 'Hello' }];
   const found: unknown[] = [];
 
   const call = (model: string, signal: AbortSignal) => completions.create({ model, messages }, { signal });

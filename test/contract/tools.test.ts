@@ -38,7 +38,7 @@ describe.each(engines)('tools through $engine', ({ options }) => {
     const [call] = reply?.tool_calls ?? [];
     expectTypeOf(call).toEqualTypeOf<ToolCall | undefined>();
     const result = { role: 'tool', tool_call_id: call?.id, content: 'Seven degrees.' } as const;
-    const history = [question, { role: 'assistant', ...reply }, result];
+    const history = [question, ...(reply ? [reply] : []), result];
     const second = await gateway().chat.completions.create({ model, messages: history, tools });
 
     expect(first.choices).toMatchObject([{ finish_reason: 'tool_calls', message: { content: null } }]);
@@ -94,7 +94,7 @@ describe.each(engines)('tools through $engine', ({ options }) => {
 });
 
 test('a tool call without parameters has arguments and a type, whether the service sends them or not', async () => {
-  const message = { role: 'assistant', content: null, tool_calls: [{ id: 'a', function: { name: 'tides' } }] };
+  const message = { role: 'assistant' as const, content: null, tool_calls: [{ id: 'a', function: { name: 'tides' } }] };
   const answer = { ...completion(), choices: [{ index: 0, message, finish_reason: 'tool_calls' }] };
   const gateway = gatewayAt({ fetch: async () => Response.json(answer) });
 
@@ -109,7 +109,7 @@ test('a tool call without parameters has arguments and a type, whether the servi
 describe('a reply in JSON', () => {
   const world = emulatedService({});
   const Tide = z.object({ high: z.string(), metres: z.number() });
-  const messages = [{ role: 'user', content: 'When is the tide?' }];
+  const messages = [{ role: 'user' as const, content: 'When is the tide?' }];
   const ask = <T>(schema: StandardSchema<T>) => world.gateway().chat.completions.parse({ model, messages }, { schema });
 
   test('is parsed, validated and typed with a schema, and its tokens are in the done event', async () => {
@@ -178,7 +178,7 @@ describe('a reply in JSON', () => {
     world.emulator.chat.on('later', 'At noon.');
     world.emulator.chat.on('tide', { json: { high: '12:00', metres: 3.5 } });
     const { completions } = world.gateway().chat;
-    const later = [{ role: 'user', content: 'And later?' }];
+    const later = [{ role: 'user' as const, content: 'And later?' }];
 
     const { parsed } = await completions.parse({ model, messages, tools }, { schema: Tide });
     const error = await failureOf(completions.parse({ model, messages: later, tools }, { schema: Tide }));

@@ -7,7 +7,7 @@ import * as z from 'zod';
 const chatSchema = z.object({
   messages: z.array(z.object({ role: z.enum(['user', 'assistant']), content: z.string().max(20_000) })).max(50),
 });
-const INSTRUCTIONS = { role: 'system', content: 'Answer briefly.' };
+const INSTRUCTIONS = { role: 'system' as const, content: 'Answer briefly.' };
 
 export function relayTo(gateway: GatewayClient): Hono {
   const app = new Hono();

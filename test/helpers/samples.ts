@@ -63,7 +63,7 @@ export const usageReport = () => ({
 });
 
 /** The required parameters of a completion. */
-export const chatParams = { model: 'atlas-small', messages: [{ role: 'user', content: 'Name a river.' }] };
+export const chatParams = { model: 'atlas-small', messages: [{ role: 'user' as const, content: 'Name a river.' }] };
 
 type Path = readonly (string | number)[];
 

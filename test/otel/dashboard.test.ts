@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { plain } from './receiver.js';
 import { observedWorld } from './world.js';
 
-const messages = [{ role: 'user', content: 'The harbour opens at six. When does the harbour open?' }];
+const messages = [{ role: 'user' as const, content: 'The harbour opens at six. When does the harbour open?' }];
 
 test('the Grafana dashboard asks only for metrics and labels that arrive at a collector', async () => {
   const pacing = { acquire: () => ({ ready: Promise.resolve(), release: () => {} }) }; // every request is queued

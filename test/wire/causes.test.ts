@@ -231,7 +231,7 @@ describe('the cause of a connection error', () => {
     expect(leaksOf(error, [PROMPT])).toEqual([]);
   });
 
-  const params = { model: 'm', messages: [{ role: 'user', content: `the "secret" ${PROMPT}` }] };
+  const params = { model: 'm', messages: [{ role: 'user' as const, content: `the "secret" ${PROMPT}` }] };
   type Quote = (url: string, init: { headers: Record<string, string>; body: string }) => string;
 
   test.each<[how: string, quote: Quote]>([

@@ -44,7 +44,7 @@ describe.each([
   const ask = async (kind: string, encoding: string) => {
     const options = { apiKey: 'svc_sk_encodings', maxRetries: 0, fetch: given as typeof fetch };
     const gateway = new GatewayClient({ baseURL: `${base}/${kind}/${encoding}`, ...options });
-    const params = { model: 'm', messages: [{ role: 'user', content: 'When?' }] };
+    const params = { model: 'm', messages: [{ role: 'user' as const, content: 'When?' }] };
     try {
       if (kind !== 'stream') return await gateway.chat.completions.create(params);
       return await (await gateway.chat.completions.create({ ...params, stream: true })).finalCompletion();

@@ -28,7 +28,7 @@ describe('a service that repeats a text of the request', () => {
     const messages = [
       { role: 'user', content: 'Hello' },
       { role: 'user', content: TEXT },
-    ];
+    ] as const;
     return [
       () => gateway.chat.completions.create({ model: 'atlas-large', messages }),
       () => gateway.presets.execute('p', { input: TEXT, model: 'atlas-large' }),
@@ -68,7 +68,7 @@ describe('a service that repeats a text of the request', () => {
         `data: ${JSON.stringify({ error: { message } })}\n\n`,
       ),
     );
-    const messages = [{ role: 'user', content: TEXT }];
+    const messages = [{ role: 'user' as const, content: TEXT }];
     const stream = await world.gateway().chat.completions.create({ ...STREAM, messages });
 
     const error = await failureOf(stream.finalCompletion());
@@ -81,8 +81,8 @@ describe('a service that repeats a text of the request', () => {
     const message = 'model "atlas-large-preview" has no role "moderator-of-all"; "My Hobby" and "the" are rejected';
     world.server.answers(answer(400, JSON.stringify({ error: { message } })));
     const messages = [
-      { role: 'moderator-of-all', content: 'My Hobby' },
-      { role: 'user', content: 'the' },
+      { role: 'moderator-of-all' as 'user', content: 'My Hobby' },
+      { role: 'user' as const, content: 'the' },
     ];
 
     const error = await failureOf(world.gateway().chat.completions.create({ model: 'atlas-large-preview', messages }));
@@ -111,7 +111,7 @@ describe('a service that repeats a text of the request', () => {
 
 describe('a service that repeats a credential', () => {
   const world = serve();
-  const messages = [{ role: 'user', content: PROMPT }];
+  const messages = [{ role: 'user' as const, content: PROMPT }];
 
   test.each<[where: string, behaviour: (secret: string) => Behaviour, stream?: true]>([
     ['the content type of a response', (secret) => answer(200, 'hello', { 'content-type': `text/${secret}` })],

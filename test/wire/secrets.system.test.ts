@@ -10,7 +10,7 @@ import { failureOf, GET, KEY, PROMPT, STREAM, serve, TOKEN } from './world.js';
 
 /** Placeholder for the credential of the client under test. */
 const OWN = 'OWN-CREDENTIAL';
-const messages = [{ role: 'user', content: PROMPT }];
+const messages = [{ role: 'user' as const, content: PROMPT }];
 
 describe.each(engines.filter(isTried))('$engine', ({ options }) => {
   const world = serve();

@@ -1,12 +1,12 @@
 import { signal } from '@preact/signals';
-import type { ChatCompletionParams } from 'context-gateway';
+import type { ChatCompletionParams, ChatMessage } from 'context-gateway';
 import type { InspectedConversation } from '../../src/control/page/inspected-conversation.js';
 import { ask, conversationPath } from '../service/control.js';
 import { type Run, runCompletion } from './run.js';
 
 /** A message of text. */
 interface Message {
-  role: string;
+  role: ChatMessage['role'];
   content: string;
 }
 
@@ -27,7 +27,7 @@ class Playground {
 
   /** The request as it stands in the form; `first` is the model that is chosen at first. */
   params(first: string): ChatCompletionParams {
-    const written = [
+    const written: Message[] = [
       { role: 'system', content: this.instructions.value },
       ...this.history.value,
       { role: 'user', content: this.question.value },
@@ -79,10 +79,11 @@ class Playground {
 
   /** Goes on after the reply. Both are added to the conversation, if there is one. */
   async keep(reply: string): Promise<void> {
-    const messages = [
+    const turn: Message[] = [
       { role: 'user', content: this.question.value },
       { role: 'assistant', content: reply },
-    ].filter(({ content }) => content.trim() !== '');
+    ];
+    const messages = turn.filter(({ content }) => content.trim() !== '');
     if (this.conversationId.value !== '')
       await ask('POST', conversationPath(this.conversationId.value, '/messages'), { messages });
     this.history.value = [...this.history.value, ...messages];
