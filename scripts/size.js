@@ -14,9 +14,9 @@ const CLIENTS = `import { ContextClient, GatewayClient } from 'context-gateway';
   const gateway = new GatewayClient({ baseURL: 'https://example.com', apiKey: 'svc_pk_x' });
   const context = new ContextClient({ baseURL: 'https://example.com', sessionToken: 'token' });`;
 const PROGRAMS = [
-  { name: 'a streamed completion, everything checked', budget: 39.2, code: STREAMED },
-  { name: 'the same, zod/mini already loaded', budget: 33.5, code: STREAMED, external: ['zod/mini'] },
-  { name: 'both clients', budget: 41.8, code: `export { ContextClient, GatewayClient } from 'context-gateway';` },
+  { name: 'a streamed completion, everything checked', budget: 39.3, code: STREAMED },
+  { name: 'the same, zod/mini already loaded', budget: 33.7, code: STREAMED, external: ['zod/mini'] },
+  { name: 'both clients', budget: 42, code: `export { ContextClient, GatewayClient } from 'context-gateway';` },
   { name: 'one error class', budget: 1, code: `export { RateLimitError } from 'context-gateway';` },
   {
     name: 'a page that reads turns of its server',
@@ -30,7 +30,7 @@ const PROGRAMS = [
   },
   {
     name: 'what the conversation helper adds to a page with both clients',
-    budget: 37.1, // the target is 9: docs/internals/decisions/size.md
+    budget: 37.2, // the target is 9: docs/internals/decisions/size.md
     code: `import { createConversation } from 'context-gateway/conversation';
       ${CLIENTS}
       const conversation = createConversation({ context, gateway, conversationId: 'c', model: 'm' });

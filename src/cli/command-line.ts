@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
+import { nearest } from '../validation/nearest.js';
 import { ASK } from './ask.js';
 import { CHAT } from './chat.js';
-import { nearest } from './nearest.js';
 import { type Command, OPERATIONS } from './operations.js';
 import { inTables } from './tables.js';
 import { UsageError } from './usage-error.js';

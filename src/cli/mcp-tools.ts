@@ -1,5 +1,5 @@
 import { ContextGatewayError } from '../index.js';
-import { nearest } from './nearest.js';
+import { nearest } from '../validation/nearest.js';
 import { type Clients, OPERATIONS, type Operation } from './operations.js';
 
 /** Assistants show a model the tools of all servers in one list, where `search` could be anybody's. */

@@ -8,7 +8,7 @@ import {
   type RequestOptions,
   type Tool,
 } from '../index.js';
-import { findBadOptions, functionOption, isFunction, option } from '../validation/options.js';
+import { findBadOptions, functionOption, isFunction, misspelled, option } from '../validation/options.js';
 import { toolsOption } from './call-options.js';
 import type { CompactionReceipt, ConversationMessage } from './model.js';
 import { formatOf } from './search/dates.js';
@@ -169,6 +169,7 @@ const isTimeZone = (value: unknown): boolean => {
     return false;
   }
 };
+const STORE_FUNCTIONS = ['load', 'append', 'setExcluded', 'saveState'];
 const isStore = (value: unknown): boolean => {
   const { load, append, setExcluded, saveState = load } = Object(value) as Partial<ConversationStore>;
   const needed = append === undefined ? [load, saveState] : [load, append, setExcluded, saveState];
@@ -218,6 +219,9 @@ export function checkOptions(options: ConversationOptions): CheckedOptions {
   if (typeof options !== 'object' || options === null) {
     throw new ConfigurationError('createConversation takes options: { gateway, model, conversationId, … }.');
   }
+  // A store may have functions of its own; one without `append` is only read.
+  const wrong = options.store && misspelled(options.store, STORE_FUNCTIONS);
+  if (wrong) throw new ConfigurationError(`store:${wrong}`);
   const problem = findBadOptions(optionsSchema, { ...options });
   if (problem !== undefined) throw new ConfigurationError(problem);
   const { contextWindow = SMALLEST_WINDOW } = options;

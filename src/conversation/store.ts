@@ -211,14 +211,14 @@ export class ConversationStoreError extends ContextGatewayError {
 
 /**
  * The conversation was edited since this turn began, its newest message is not the one that the page shows, or the id of a message is
- * known with another text. Without `turn`, nothing was sent: load the messages, and send the input again. With it, the reply was
+ * known with another text. Without `turn`, nothing was sent: load the messages, and send the input again if it still fits. With it, the reply was
  * generated and not stored, because its question is another now.
  */
 export class ConversationConflictError extends ConversationStoreError {
   static override readonly errorName: string = 'ConversationConflictError';
 
   constructor(
-    message = 'The conversation has changed since this turn began. Load its messages, and send the input again.',
+    message = 'The conversation has changed since this turn began. Load its messages, and send the input again if it still fits.',
   ) {
     super(message);
   }

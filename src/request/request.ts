@@ -5,7 +5,8 @@ import { badArgument, RequestValidationError } from '../errors/validation.js';
 import type { Asked } from '../events/events.js';
 import type { OutgoingRequest, Upload } from '../platform/engine.js';
 import { encodeJson } from '../validation/json.js';
-import { alike, fieldsOf, findIssues, type Schema, unknownName } from '../validation/schema-issues.js';
+import { alike } from '../validation/nearest.js';
+import { fieldsOf, findIssues, type Schema, unknownName } from '../validation/schema-issues.js';
 import type { Base } from './base-url.js';
 import { uploadOptionsSchema } from './request-options.js';
 

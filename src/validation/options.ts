@@ -1,7 +1,8 @@
 import * as z from 'zod/mini';
 import { MAX_TIMER } from '../base/runtime.js';
 import { ConfigurationError } from '../errors/base.js';
-import { type AnySchema, alike, findIssues, unknownName } from './schema-issues.js';
+import { nearest } from './nearest.js';
+import { type AnySchema, findIssues, unknownName } from './schema-issues.js';
 
 /** A zod schema of an option: its check, and the message if the check fails. */
 /* @__NO_SIDE_EFFECTS__ */
@@ -52,6 +53,6 @@ export function misspelled(value: unknown, known: readonly string[]): string {
   for (let part = Object(value); part !== null; part = Object.getPrototypeOf(part))
     for (const name of Object.getOwnPropertyNames(part)) names.add(name);
   const missing = known.filter((name) => !names.has(name));
-  const wrong = [...names].filter((name) => !known.includes(name) && alike(name, missing).length > 0);
+  const wrong = [...names].filter((name) => !known.includes(name) && nearest(name, missing, 4).length > 0);
   return wrong.map((name) => ` ${name} ${unknownName(name, missing)}`).join('');
 }

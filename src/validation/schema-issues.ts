@@ -4,6 +4,7 @@ import { adviceFor, matches } from '#platform';
 import { MAX_ISSUES, type ValidationIssue } from '../base/issues.js';
 import { isObject } from '../base/objects.js';
 import { conversationText } from './fields.js';
+import { alike, nearest } from './nearest.js';
 
 /** The schema of an argument, a response or an option. */
 export type Schema<T> = ZodMiniType<T>;
@@ -135,15 +136,10 @@ function kindOf(value: unknown): string {
 
 /** The message for a name that is not among the known ones. It suggests the right spelling or our own name, or lists them. */
 export function unknownName(name: string, known: readonly string[]): string {
-  const meant = alike(name, known);
+  const advice = adviceFor(name);
+  const meant = advice === undefined ? nearest(name, known, 4) : alike(name, known);
   if (meant.length > 0) return `is unknown; did you mean ${meant.join(', ')}?`;
-  return `is unknown; ${adviceFor(name) ?? `expected one of ${known.join(', ')}`}`;
-}
-
-/** The known names that differ from a name only in case and separators. */
-export function alike(name: string, known: readonly string[]): string[] {
-  const plain = (one: string): string => one.replace(/[_-]/g, '').toLowerCase();
-  return known.filter((one) => plain(one) === plain(name));
+  return `is unknown; ${advice ?? `expected one of ${known.join(', ')}`}`;
 }
 
 interface Definition {

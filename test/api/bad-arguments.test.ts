@@ -305,9 +305,10 @@ describe('validation of call options', () => {
       wrong(option, [0, -1, Number.NaN, Infinity, 1e12, '5s', null], /milliseconds above 0/),
     ),
     ...wrong('maxRetries', [-1, 1.5, 6, Number.NaN, '2', null], /whole number from 0 to 5/),
-    ...['timout', 'apiKey', 'baseURL', 'fetch', 'stream'].flatMap((option) =>
+    ...['apiKey', 'baseURL', 'fetch', 'stream'].flatMap((option) =>
       wrong(option, [1], /: is unknown; expected one of /),
     ),
+    ...wrong('timout', [1], /: is unknown; did you mean timeout\?/),
     ...wrong('signal', [{}, 'abort', 5, null, new EventTarget()], /must be an AbortSignal/),
     ...wrong('signal', [new AbortController()], /such as controller\.signal/),
     ...wrong('idempotencyKey', ['', '  ', 5, null], /non-empty/),

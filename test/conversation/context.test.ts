@@ -199,10 +199,16 @@ describe('a conversation', () => {
     { options: { contextWindow: 8_000, budget: 9_000 }, says: 'budget (9000) must not exceed contextWindow (8000)' },
     { options: { budget: 200_000 }, says: 'budget (200000) must not exceed contextWindow (128000)' },
     { options: { compaction: 0.75 }, says: 'compaction must be true or false' },
-    { options: { contextWindw: 100 }, says: 'contextWindw is unknown; expected one of gateway, model, ' },
+    { options: { contextWindw: 100 }, says: 'contextWindw is unknown; did you mean contextWindow?' },
     { options: { countTokens: 4 }, says: 'countTokens must be a function' },
     { options: { instructions: Object.create(null) }, says: 'instructions must be a string' },
     { options: { userMemory: {} }, says: 'userMemory must be a ContextClient' },
+    { options: { store: { load: () => undefined, apend: () => 0 } }, says: 'apend is unknown; did you mean append?' },
+    {
+      options: { store: { load: () => undefined, loadAll: () => [], SaveState: () => {} } },
+      says: 'did you mean saveState?',
+    },
+    { options: { instruction: 'a' }, says: 'instruction is unknown; did you mean instructions?' },
     { options: { store: { load: () => undefined, append: 1 } }, says: 'if it has append, setExcluded' },
   ])('a conversation with $options is rejected: $says', ({ options, says }) => {
     const { gateway, context } = chatWorld();

@@ -1,13 +1,19 @@
 /** Characters of a name that are looked at. */
 const LONGEST = 60;
+/** Case and separators make no difference. */
+const plain = (name: string): string => name.replace(/[_-]/g, '').toLowerCase();
 
-/** The known names that a name may be a misspelling of: at most two letters in five differ. Case and separators make no difference. */
-export function nearest(name: string, known: readonly string[]): string[] {
-  const plain = (one: string): string => one.replace(/[_-]/g, '').toLowerCase();
+/** The known names that a name may be a misspelling of: at most one letter in `each` differs. */
+export function nearest(name: string, known: readonly string[], each = 2.5): string[] {
   const meant = plain(name.slice(0, LONGEST));
   const distances = known.map((one) => [one, distance(meant, plain(one))] as const);
-  const least = Math.min(meant.length / 2.5, ...distances.map(([, far]) => far));
+  const least = Math.min(meant.length / each, ...distances.map(([, far]) => far));
   return distances.flatMap(([one, far]) => (far <= least ? one : []));
+}
+
+/** The known names that differ from a name only in case and separators. */
+export function alike(name: string, known: readonly string[]): string[] {
+  return known.filter((one) => plain(one) === plain(name));
 }
 
 /** How many letters must be added, left out or replaced (Levenshtein). */
