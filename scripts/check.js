@@ -10,7 +10,7 @@ const ATTW = '--profile node16 --format ascii --no-color --no-emoji';
 const OF_SOURCES = [
   ['format and lint', 'biome check --error-on-warnings .'],
   ['build', 'npm run pack --silent'],
-  ['types', 'tsc -p .'],
+  ['types', 'tsc -p . && tsc -p examples/use-chat'],
   ['layers', 'node scripts/check-layers.js'],
   ['regular expressions', 'node scripts/check-expressions.js'],
   ['unused code', 'knip'],

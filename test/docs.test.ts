@@ -130,7 +130,7 @@ describe('the documentation', () => {
       .map(([, path = '', code]) => ({ path: `examples/use-chat/${path}`, code }))
       .filter(({ path }) => existsSync(path));
 
-    expect(files).toHaveLength(11);
+    expect(files).toHaveLength(10);
     for (const { path, code } of files) expect(readFileSync(path, 'utf8'), path).toBe(code);
   });
 

@@ -2,7 +2,7 @@ import { Suspense } from 'react';
 import { Chat } from '../../chat';
 import { earlier } from '../../store';
 
-type Props = { params: Promise<{ id: string }> };
+type Props = { params: Promise<{ route: string; id: string }> };
 
 export default function Page({ params }: Props) {
   return (
@@ -13,6 +13,6 @@ export default function Page({ params }: Props) {
 }
 
 async function Stored({ params }: Props) {
-  const { id } = await params;
-  return <Chat api="/api/chat" id={id} {...(await earlier(id))} />;
+  const { route, id } = await params;
+  return <Chat api={`/api/${route}`} id={id} {...(await earlier(id))} />;
 }
