@@ -16,6 +16,7 @@ export const CHAT: Talk = {
   hasNoJSON: true,
   async run(clients, { given, files }, { input, out, err, report }) {
     const { system, conversationId } = given;
+    if (conversationId !== undefined) await clients.context.retrieve(conversationId); // a wrong id ends here, not beside a paid reply
     const conversation = createConversation({
       model: modelOf(given),
       gateway: clients.gateway,

@@ -16,7 +16,7 @@ export function readCommandLine(given: readonly string[]) {
   const words = end === -1 ? args : args.slice(0, end);
   const command = COMMANDS.find((one) => one.command === args.slice(0, wordCount(one.command)).join(' '));
   if (first === undefined || first === 'help' || words.includes('--help') || words.includes('-h'))
-    return { kind: 'help', command } as const;
+    return { kind: 'help', command: first === 'mcp' ? first : command } as const;
   if (first === '--version') return { kind: 'version' } as const;
   if (first === 'mcp') {
     if (args.length > 1) throw new UsageError('mcp takes no arguments; its settings are environment variables.');
@@ -94,7 +94,8 @@ function usageOf(command: string): string {
 }
 
 /** The text of `--help`, for all commands or for one. */
-export function helpText(one?: Command): string {
+export function helpText(one?: Command | 'mcp'): string {
+  if (one === 'mcp') return MCP_HELP;
   if (one !== undefined) {
     const flags = Object.entries(one.parameters).map(([name, { required, description }]) => [
       required ? wordOf(name).toUpperCase() : `--${wordOf(name)}`,
@@ -118,6 +119,17 @@ and CONTEXT_GATEWAY_SESSION_TOKEN (for the others).
 Exit codes: 0 for success, 1 when a call fails, 2 for an invalid command.
 `;
 }
+
+const MCP_HELP = `Usage: context-gateway mcp
+
+Serves contexts, memory and search to a model, as an MCP server on standard input and output. In the settings of an assistant:
+
+  "context-gateway": {
+    "command": "npx",
+    "args": ["context-gateway", "mcp"],
+    "env": { "CONTEXT_GATEWAY_BASE_URL": "https://…", "CONTEXT_GATEWAY_SESSION_TOKEN": "…" }
+  }
+`;
 
 /** A parameter on the command line: `conversation` for `conversationId`. */
 function wordOf(parameter: string): string {

@@ -135,6 +135,7 @@ export class ChatCompletions extends Resource {
     options: RequestOptions & { schema: StandardSchema<T> },
   ): APIPromise<ParsedChatCompletion<T | undefined>> {
     const mayCall = given(params, 'tools') !== undefined;
+    const isAsked = given(params, 'response_format') !== undefined;
     return this.transport.request(
       () => {
         if (given(params, 'stream') === true) throw badArgument(['stream'], 'must be false');
@@ -142,7 +143,7 @@ export class ChatCompletions extends Resource {
       },
       {
         ...this.#whole,
-        content: (completion) => parsedReply(completion, mayCall),
+        content: (completion) => parsedReply(completion, mayCall, isAsked),
         unwrap: (body, parsed) => ({ ...addMissing(body), parsed: parsed as T | undefined }),
       },
       options ?? {}, // a missing schema is an error
@@ -160,14 +161,15 @@ function endpointOf(body: ChatCompletionParams) {
  *
  * @throws {ResponseValidationError} when it is not
  */
-function parsedReply(completion: unknown, mayCall: boolean): unknown {
+function parsedReply(completion: unknown, mayCall: boolean, isAsked: boolean): unknown {
   // With `validation: 'report'`, the completion may have any form.
   const choice = (completion as Partial<ChatCompletion> | null)?.choices?.[0] as Partial<ChatCompletionChoice> | null;
   const content: unknown = choice?.message?.content;
   const value = typeof content === 'string' ? tryJson(content.replace(FENCE, '$1')) : undefined;
   if (value !== undefined || (mayCall && choice?.message?.tool_calls?.length)) return value;
-  const reason = choice?.finish_reason === 'length' ? ': it ended at max_tokens' : ': see error.body';
-  throw new ResponseValidationError(`The reply is not JSON${reason}.`, { body: completion });
+  const reason = choice?.finish_reason === 'length' ? 'it ended at max_tokens' : 'see error.body';
+  const advice = isAsked ? '' : ' The schema is not sent: ask for JSON in a message, or pass response_format.';
+  throw new ResponseValidationError(`The reply is not JSON: ${reason}.${advice}`, { body: completion });
 }
 
 /** Reads one field before the arguments are checked. The check reports what is wrong with them. */

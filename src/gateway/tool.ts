@@ -1,7 +1,7 @@
 import { isObject } from '../base/objects.js';
 import { type Call, type ToolResult, type ToolWork, WORK } from '../base/tool-work.js';
 import { ConfigurationError } from '../errors/base.js';
-import type { StandardSchema } from '../validation/validate.js';
+import { isStandardSchema, type StandardSchema } from '../validation/validate.js';
 import type { FunctionTool } from '../wire/tools.js';
 
 /** What a tool gets beside its arguments. */
@@ -11,6 +11,11 @@ export interface ToolContext {
   toolCallId: string;
 }
 
+/** An object in the form of JSON Schema. */
+type JsonSchema =
+  | { readonly [keyword: string]: unknown; readonly '~standard'?: undefined }
+  | (object & { readonly '~standard'?: undefined });
+
 /** A function that a model may call, for `tool`. */
 export type ToolDefinition<Args> = {
   /** Letters, digits, `_` and `-`. */
@@ -18,17 +23,9 @@ export type ToolDefinition<Args> = {
   /** What it does, and when to call it. */
   description?: string | undefined;
   /** The arguments: a [Standard Schema](https://standardschema.dev) that has a JSON Schema, such as one of zod, or a JSON Schema. */
-  parameters?:
-    | StandardSchema<Args>
-    | { readonly [keyword: string]: unknown; readonly '~standard'?: undefined }
-    | (object & { readonly '~standard'?: undefined })
-    | undefined;
+  parameters?: StandardSchema<Args> | JsonSchema | undefined;
   /** The same as `parameters`, which the AI SDK and MCP call so. */
-  inputSchema?:
-    | StandardSchema<Args>
-    | { readonly [keyword: string]: unknown; readonly '~standard'?: undefined }
-    | (object & { readonly '~standard'?: undefined })
-    | undefined;
+  inputSchema?: StandardSchema<Args> | JsonSchema | undefined;
   /** Checks and types the arguments, beside a JSON Schema as `parameters`. */
   schema?: StandardSchema<Args> | undefined;
   /** Whether the model must write arguments that match exactly. Not every service knows it. */
@@ -76,7 +73,7 @@ export function tool<Args = Record<string, unknown>>(definition: ToolDefinition<
     throw new ConfigurationError(`The tool ${name} must not have ${unknown}: ${FIELDS.join(', ')}.`);
   if (execute !== undefined && typeof execute !== 'function')
     throw new ConfigurationError(`The execute of the tool ${name} must be a function.`);
-  const schema = given.schema ?? (isStandard(parameters) ? parameters : undefined);
+  const schema = given.schema ?? (isStandardSchema(parameters) ? (parameters as StandardSchema<Args>) : undefined);
   const json = jsonSchemaOf(name, parameters);
   const described = {
     name,
@@ -96,14 +93,12 @@ export function tool<Args = Record<string, unknown>>(definition: ToolDefinition<
 
 const FIELDS = ['name', 'description', 'parameters', 'inputSchema', 'schema', 'strict', 'execute'];
 
-function isStandard(value: unknown): value is StandardSchema<never> & WithJsonSchema {
-  return Object(Object(value)['~standard']).validate !== undefined;
-}
-
 /** @throws {ConfigurationError} */
 function jsonSchemaOf(name: string, parameters: unknown): object | undefined {
   if (parameters === undefined) return undefined;
-  const { $schema: _, ...json } = isStandard(parameters) ? asJson(name, parameters) : Object(parameters);
+  const { $schema: _, ...json } = isStandardSchema(parameters)
+    ? asJson(name, parameters as StandardSchema<unknown> & WithJsonSchema)
+    : Object(parameters);
   // A service takes the parameters of a function as one object.
   if (isObject(parameters) && (json.type === 'object' || json.type === undefined)) return json;
   throw new ConfigurationError(`The parameters of the tool ${name} must be the schema of an object.`);

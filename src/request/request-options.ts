@@ -3,7 +3,7 @@ import { isObject, ownProperties } from '../base/objects.js';
 import { badArgument, RequestValidationError } from '../errors/validation.js';
 import { functionOption, isFunction, option, timeOption } from '../validation/options.js';
 import { type AnySchema, findIssues } from '../validation/schema-issues.js';
-import type { StandardSchema } from '../validation/validate.js';
+import { isStandardSchema, type StandardSchema } from '../validation/validate.js';
 import { checkedElsewhere, commonOptions } from './client-options.js';
 
 /** Options of one call, always the last argument. They override the client's options. All times are milliseconds. */
@@ -56,7 +56,7 @@ export const requestOptionsSchema = /* @__PURE__ */ z.strictObject({
 });
 
 const standardSchema = /* @__PURE__ */ z.custom<StandardSchema<unknown>>(
-  (value) => isFunction((value as Partial<StandardSchema<unknown>> | null)?.['~standard']?.validate),
+  isStandardSchema,
   'must be a Standard Schema (zod, valibot, arktype)',
 );
 

@@ -110,8 +110,13 @@ export function mediaType(headers: HeaderSource): string | undefined {
 function notJson(text: string, headers: HeaderSource): ResponseValidationError {
   const encoded = stillEncoded(text, headers);
   if (encoded !== undefined) return new ResponseValidationError(encoded, { body: undefined });
-  const what = text.trim() === '' ? 'an empty body' : (mediaType(headers) ?? 'unknown type');
-  return new ResponseValidationError(`The response is not JSON (${what}). Check baseURL.`, {
+  const type = mediaType(headers) ?? 'unknown type';
+  const what = text.trim() === '' ? 'an empty body' : type;
+  const isCut = what.endsWith('json') && /^\s*[{[]/.test(text);
+  const message = isCut
+    ? 'The JSON of the response is cut off or broken.'
+    : `The response is not JSON (${what}). Check baseURL.`;
+  return new ResponseValidationError(message, {
     body: text,
     retryable: true,
   });

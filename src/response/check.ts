@@ -6,7 +6,7 @@ import { errorIn, saysWhy } from './error-details.js';
 import type { ServiceResponse } from './service-response.js';
 
 /**
- * Validates a part of the response. Returns `false` if it is invalid and only reported. In an optional field, `null`
+ * Validates a part of the response. In an optional field, `null`
  * counts as absent, and is removed.
  * @throws {APIError} for an error in a form of its own; otherwise {ResponseValidationError}
  */
@@ -15,13 +15,13 @@ export function check(
   schema: AnySchema,
   value: unknown,
   tidy?: (value: unknown) => void,
-): boolean {
+): void {
   const found = findIssues(schema, value);
-  if (found === undefined) return true;
+  if (found === undefined) return;
   const received = JSON.stringify(value);
   tidy?.(value);
   const isChanged = repair(schema, value) || tidy !== undefined;
-  if (isChanged && findIssues(schema, value) === undefined) return true;
+  if (isChanged && findIssues(schema, value) === undefined) return;
   if (isChanged) restore(value, received);
   const { redactor, call } = response.source;
   if (!call?.reportsInvalid && saysWhy(value, redactor)) throw errorIn(response, value);
@@ -31,7 +31,6 @@ export function check(
   // `null` has no fields to return.
   if (!call?.reportsInvalid || value === null) throw unexpectedResponse(issues, value);
   call.reporter?.emit({ type: 'validation', issues });
-  return false;
 }
 
 /** Gives a value back the fields that it had. */

@@ -18,6 +18,11 @@ type StandardResult<Output> =
       readonly issues: ReadonlyArray<{ readonly message: string; readonly path?: ReadonlyArray<unknown> | undefined }>;
     };
 
+/** Whether a value is the schema of a library. */
+export function isStandardSchema(value: unknown): value is StandardSchema<unknown> {
+  return typeof Object(Object(value)['~standard']).validate === 'function';
+}
+
 /** An error for an unexpected response, which keeps its body. */
 export function unexpectedResponse(
   issues: readonly ValidationIssue[],

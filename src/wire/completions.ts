@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import type { CompletionUsage } from '../base/completion.js';
 import { count, exact, integer, notEmpty, openEnum, requiredText, wireObject } from '../validation/fields.js';
+import { isStandardSchema } from '../validation/validate.js';
 import {
   type FunctionTool,
   type ToolCall,
@@ -220,8 +221,24 @@ export const chatCompletionParamsSchema = wireObject({
     /* @__PURE__ */ z.number().check(/* @__PURE__ */ z.minimum(0), /* @__PURE__ */ z.maximum(2)),
   ),
   max_tokens: /* @__PURE__ */ z.optional(/* @__PURE__ */ integer.check(/* @__PURE__ */ z.minimum(1))),
+  // What a library's schema has as JSON is none, and no service says so.
+  response_format: withoutLibrary(({ json_schema }) => [Object(json_schema).schema]),
+  tools: withoutLibrary((tools) =>
+    Array.isArray(tools) ? tools.map((one) => Object(Object(one).function).parameters) : [],
+  ),
   stream: z.optional(z.boolean()),
 });
+
+/** Neither the value itself nor its parts may be the schema of a library. */
+/* @__NO_SIDE_EFFECTS__ */
+function withoutLibrary(partsOf: (value: { json_schema?: unknown }) => unknown[]) {
+  // What `z.toJSONSchema` returns is a plain object that has `~standard`, too, but not among its fields.
+  const isOfLibrary = (value: unknown): boolean =>
+    isStandardSchema(value) &&
+    (Object.getPrototypeOf(value) !== Object.prototype || Object.keys(value).includes('~standard'));
+  const isPlain = (value: unknown): boolean => ![value, ...partsOf(Object(value))].some(isOfLibrary);
+  return z.optional(z.custom(isPlain, 'takes JSON Schema: convert the schema, such as with z.toJSONSchema(schema)'));
+}
 
 /** Only a reply may have no content: one that calls tools, or one that another client has read. */
 function hasContent(message: { role: string; content?: unknown; tool_calls?: unknown }): unknown {

@@ -27,7 +27,7 @@ export interface FunctionTool {
   function: {
     name: string;
     description?: string | undefined;
-    /** A JSON Schema of the arguments. */
+    /** A JSON Schema of the arguments. `tool()` makes it of the schema of a library, such as zod. */
     parameters?: object | undefined;
     /** Whether the arguments must match `parameters` exactly. */
     strict?: boolean | undefined;

@@ -36,6 +36,14 @@ test('comes from the one request whose data is awaited, too', async () => {
   expect(requests).toHaveLength(1);
 });
 
+test('says that its body is JSON, whatever the service calls it', async () => {
+  answers(text(JSON.stringify(completion()), { headers: { 'content-type': 'text/plain' } }));
+
+  const response = await gatewayAt().chat.completions.create(chatParams).asResponse();
+
+  expect(response.headers.get('content-type')).toBe('application/json');
+});
+
 test('has no body where there is none', async () => {
   answers(text(null, { status: 204 }));
 

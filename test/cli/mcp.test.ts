@@ -136,15 +136,9 @@ test('a call that the client cancels ends', async () => {
   expect((await call('memory_list')).isError).toBe(false); // the server goes on
 });
 
-test.each([
-  [
-    'the end of its input',
-    (server: ReturnType<typeof startNode>) => server.child.stdin.end(),
-    { code: 0, signal: null },
-  ],
-  ['Ctrl-C', ({ child }: ReturnType<typeof startNode>) => child.kill('SIGINT'), { code: null, signal: 'SIGINT' }],
-])('%s ends the server and its calls', async (_, end, how) => {
-  world.emulator.faults.add({ match: { path: '/api/context' }, respond: { type: 'stall' } });
+/** A server that has received a call which the service has not answered. */
+async function serverWithCall(respond: Parameters<typeof world.emulator.faults.add>[0]['respond']) {
+  world.emulator.faults.add({ match: { path: '/api/context' }, respond });
   const server = startNode([builtFile('cli'), 'mcp'], environment());
   const open = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
   const given = { name: 'context_gateway_retrieve', arguments: { conversationId: 'talk' } };
@@ -154,6 +148,31 @@ test.each([
     { id: 2, method: 'tools/call', params: given },
   ])
     server.child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  return server;
+}
+
+test('calls in flight at the end of its input are answered', async () => {
+  const server = await serverWithCall({ type: 'slow', delay: 300 });
+  server.child.stdin.end();
+
+  expect(await server.ended).toMatchObject({ code: 0 });
+  expect(
+    server.out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+  ).toMatchObject([{ id: 1 }, { id: 2, result: { structuredContent: { pinnedMemory: [] } } }]);
+});
+
+test.each([
+  [
+    'the end of its input',
+    (server: ReturnType<typeof startNode>) => server.child.stdin.end(),
+    { code: 0, signal: null },
+  ],
+  ['Ctrl-C', ({ child }: ReturnType<typeof startNode>) => child.kill('SIGINT'), { code: null, signal: 'SIGINT' }],
+])('%s ends the server and its calls', async (_, end, how) => {
+  const server = await serverWithCall({ type: 'stall' });
   await expect.poll(() => world.emulator.requests).toHaveLength(1);
   end(server);
 

@@ -176,11 +176,12 @@ test("chat --conversation sends the service's context of it", async () => {
   expect((await run(['chat'], 'What do we write?\n')).out).not.toContain('Parquet');
 });
 
-test('a context that cannot be read is reported, and the chat goes on', async () => {
+test('a conversation that does not exist ends the chat before a reply is paid', async () => {
   const { code, out, err } = await run(['chat', '--conversation', 'nowhere'], 'The pier is red. What is red?\n');
 
-  expect({ code, out }).toEqual({ code: 0, out: 'The pier is red.\n' });
+  expect({ code, out }).toEqual({ code: 1, out: '' });
   expect(err).toMatch(/^context-gateway: 404 The conversation does not exist/);
+  expect(world.emulator.requests.map(({ path }) => path.split('?')[0])).toEqual(['/api/context']);
 });
 
 test('without a terminal, the first error ends a chat', async () => {

@@ -151,7 +151,10 @@ describe('a reply in JSON', () => {
   });
 
   test.each([
-    { reply: '', message: ': see error.body' },
+    {
+      reply: '',
+      message: ': see error.body. The schema is not sent: ask for JSON in a message, or pass response_format',
+    },
     { reply: { content: '{"high":', finish_reason: 'length' }, message: ': it ended at max_tokens' },
     { reply: `\`\`\`json\n${' \n'.repeat(200_000)}x`, message: ': it ended at max_tokens' },
   ])('a reply in JSON that is not JSON is an error (%#)', async ({ reply, message }) => {
@@ -159,7 +162,7 @@ describe('a reply in JSON', () => {
     const error = await failureOf(ask(Tide));
 
     expect(error).toBeInstanceOf(ResponseValidationError);
-    expect(String(error)).toContain(`The reply is not JSON${message} (POST`);
+    expect(String(error)).toContain(`The reply is not JSON${message}`);
   });
 
   test.each(['', 'I look.'])('with tools, a call in place of a reply in JSON is a completion: %j', async (content) => {
@@ -191,6 +194,27 @@ describe('a reply in JSON', () => {
     world.emulator.chat.on('tide', { tool_calls: called });
 
     expect(String(await failureOf(ask(Tide)))).toContain('The reply is not JSON');
+  });
+
+  test('with response_format, the error does not name it', async () => {
+    world.emulator.chat.on('tide', 'At noon.');
+    const asked = { model, messages, response_format: { type: 'json_object' } } as const;
+
+    const error = await failureOf(world.gateway().chat.completions.parse(asked, { schema: Tide }));
+
+    expect(String(error)).toContain('The reply is not JSON: see error.body (POST');
+  });
+
+  test.each([
+    { response_format: { type: 'json_schema', json_schema: { name: 'tide', schema: Tide } } },
+    { response_format: Tide },
+    { tools: [{ type: 'function', function: { name: 'tide', parameters: Tide } }] },
+  ])('the schema of a library is refused where JSON Schema is taken (%#)', async (more) => {
+    const error = await failureOf(world.gateway().chat.completions.create({ model, messages, ...more } as never));
+
+    expect(error).toBeInstanceOf(RequestValidationError);
+    expect(String(error)).toContain('takes JSON Schema: convert the schema, such as with z.toJSONSchema(schema)');
+    expect(world.emulator.requests).toEqual([]);
   });
 
   const needed = /schema: must be a Standard Schema/;

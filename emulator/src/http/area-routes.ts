@@ -37,7 +37,8 @@ export class AreaRoutes {
     const { area, method, path } = exchange;
     const found = this.#find(path);
     if (found === undefined) {
-      const message = `There is no endpoint ${method} ${mention(path)}; see the calls in the README`;
+      const all = this.endpoints.map((one) => `${one.method} ${one.path}`).join(', ');
+      const message = `There is no endpoint ${method} ${mention(path)}. This API has ${all}`;
       return errorResponse(area, 404, message, { param: 'path', code: 'not_found' });
     }
     const { methods, params } = found;

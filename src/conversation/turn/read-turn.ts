@@ -13,8 +13,8 @@ const MAX_EVENT = 8 * 1024 * 1024;
 
 /**
  * Reads a turn in a page: `for await (const event of readTurn(await fetch('/chat', …)))`. Your server must return the
- * response of `toResponse`. A response with an error status yields one event, `error`. Leaving the loop before the event
- * `turn` stops the reply.
+ * response of `toResponse`. A turn that fails yields the event `error`, also for a response with an error status: it does not throw, and
+ * may follow half a reply. Leaving the loop before the event `turn` stops the reply.
  *
  * @throws {RequestValidationError} when `response` is not a response, such as a promise of one
  * @throws {StreamTruncatedError} when the response ends before the turn does
@@ -23,7 +23,10 @@ const MAX_EVENT = 8 * 1024 * 1024;
  * @example
  * ```ts
  * const response = await toResponse(conversation.stream('The harbour opens at six. When does the harbour open?'));
- * for await (const event of readTurn(response)) if (event.type === 'text') process.stdout.write(event.text);
+ * for await (const event of readTurn(response)) {
+ *   if (event.type === 'text') process.stdout.write(event.text);
+ *   if (event.type === 'error') console.error(event.error.message);
+ * }
  * ```
  */
 export async function* readTurn(response: Response): AsyncGenerator<TurnEvent, undefined> {
