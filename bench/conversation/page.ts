@@ -2,11 +2,12 @@ import type { Row } from './measure.js';
 import type { PlayedRow } from './played.js';
 
 const OURS = 'context-gateway';
-const RIVAL = 'BM25 with neighbours and last messages';
+const BESIDE = ' with neighbours and last messages';
+const RIVALS = ['BM25', 'MiniSearch'].map((name) => `${name}${BESIDE}`);
 /** That of `createConversation`. */
 const DEFAULT_BUDGET = 16_000;
 /** The ways in the tables. The picture has the others, too. */
-const SHOWN = ['last messages', RIVAL, OURS, `${OURS}, first turn`, `${OURS}, parts from SQLite`];
+const SHOWN = ['last messages', ...RIVALS, OURS, `${OURS}, first turn`, `${OURS}, parts from SQLite`];
 
 /** The published page: the figures of the unseen half. */
 export function report(rows: readonly Row[], played: readonly PlayedRow[]): string {
@@ -40,7 +41,8 @@ ${groups
 Every turn of the same conversations is sent with \`createConversation\`, its token estimate and the emulator, which compacts them. The
 questions follow at the end. **Undated**: without dates and names, passed to \`prepare\`. **AI SDK**: with \`streamText\` and
 \`contextMiddleware\`, with dates and names. A **stable** prompt begins with the same bytes as the previous one, so that the model's
-prompt cache can be used. **Cost**: mean tokens of a prompt, of which cached ones count a tenth. ${ending(played)}
+prompt cache can be used. Others come after a compaction that changed the context, or leave out messages that the previous one had.
+**Cost**: mean tokens of a prompt, of which cached ones count a tenth. ${ending(played)}
 
 | | tokens | recall, % | undated, % | AI SDK, % | turns | stable, % | cost | compactions |
 |---|---|---|---|---|---|---|---|---|
@@ -49,7 +51,9 @@ ${played.map(playedRow).join('\n')}
 ## The methods
 
 - **Last messages**: the newest that fit.
-- **${RIVAL}**: what an app can write in sixty lines (\`bench/conversation/bm25.ts\`).
+- **BM25${BESIDE}**: what an app can write in sixty lines (\`bench/conversation/bm25.ts\`).
+- **MiniSearch${BESIDE}**: the same with [MiniSearch](https://www.npmjs.com/package/minisearch) and its
+  default settings, which do not divide Chinese into words.
 - **context-gateway**: the prompts of \`createConversation\`, with an exact count. **First turn**: with the token estimate,
   before a reply has corrected it. **Parts from SQLite**: with a store that returns only what a turn wants.
 - **Summary**, in the picture: the emulator's, with at most a quarter of the budget. It lowers recall with a small budget, and lists
@@ -100,27 +104,32 @@ function fitting(rows: readonly Row[]): string {
   return least === 1 ? 'All prompts fit.' : `At least ${points(least)} % of the prompts fit.`;
 }
 
-/** Where the simple baseline finds more at the default budget, what it takes for that, and how far apart the two are elsewhere. */
+/** Where a simple baseline finds more at the default budget, what both take for that, and how far apart they are elsewhere. */
 function verdict(rows: readonly Row[]): string {
-  const pairs = rows
-    .filter(({ way }) => way === OURS)
-    .flatMap((row) => {
-      const isSame = (one: Row): boolean => groupOf(one) === groupOf(row) && one.budget === row.budget;
-      const rival = rows.find((one) => one.way === RIVAL && isSame(one));
-      return rival === undefined ? [] : [{ row, rival }];
-    });
-  const atDefault = pairs.filter(({ row }) => row.budget === DEFAULT_BUDGET);
-  const ahead = atDefault
-    .filter(({ row, rival }) => rival.recall > row.recall)
-    .map(({ row, rival }) => `- ${groupOf(row)}: ${points(rival.recall)} against ${points(row.recall)} %`);
-  const tokens = (of: 'row' | 'rival'): number => atDefault.reduce((sum, pair) => sum + pair[of].tokens, 0);
-  const gains = pairs.map(({ row, rival }) => 100 * (row.recall - rival.recall));
-  return `**At the default budget of ${thousands(DEFAULT_BUDGET)} tokens, BM25 in sixty lines finds more in ${ahead.length} of ${atDefault.length} sets:**
+  const own = rows.filter(({ way }) => way === OURS);
+  const rivalsOf = (row: Row): Row[] =>
+    rows.filter((one) => RIVALS.includes(one.way) && groupOf(one) === groupOf(row) && one.budget === row.budget);
+  const atDefault = own.filter(({ budget }) => budget === DEFAULT_BUDGET);
+  const ahead = atDefault.filter((row) => rivalsOf(row).some(({ recall }) => recall > row.recall));
+  const recalls = (row: Row): string =>
+    [...rivalsOf(row), row].map(({ way, recall }) => `${way.replace(BESIDE, '')} ${points(recall)}`).join(', ');
+  const tokens = (all: readonly Row[]): number => all.reduce((sum, row) => sum + row.tokens, 0);
+  const share = (tokens(atDefault) * RIVALS.length) / tokens(atDefault.flatMap(rivalsOf));
+  const lead = (rival: string, language: string): string => {
+    const leads = own
+      .filter((row) => row.language === language)
+      .flatMap((row) => rivalsOf(row).flatMap(({ way, recall }) => (way === rival ? row.recall - recall : [])));
+    return [Math.min(...leads), Math.max(...leads)].map((one) => (100 * one).toFixed(1)).join(' to ');
+  };
+  return `**At the default budget of ${thousands(DEFAULT_BUDGET)} tokens, a simple search finds more in ${ahead.length} of ${atDefault.length} sets.** Recall, in per cent:
 
-${ahead.join('\n')}
+${ahead.map((row) => `- ${groupOf(row)}: ${recalls(row)}`).join('\n')}
 
-It fills the budget, and context-gateway takes ${points(tokens('row') / tokens('rival'))} % of its tokens. Over all budgets, context-gateway is ${Math.min(...gains).toFixed(1)} to
-${Math.max(...gains).toFixed(1)} points ahead.`;
+Both searches fill the budget, and context-gateway takes ${points(share)} % of their tokens. Over all budgets:
+
+| points ahead of | English | Chinese |
+|---|---|---|
+${RIVALS.map((rival) => `| ${rival.replace(BESIDE, '')} | ${lead(rival, 'English')} | ${lead(rival, 'Chinese')} |`).join('\n')}`;
 }
 
 /** What became of all turns. */
@@ -141,7 +150,7 @@ function points(share: number): string {
 const WIDTH = 250;
 const HEIGHT = 190;
 /** One colour for two ways: the one with the summary is dashed. */
-const COLOURS = ['#8a94a0', '#d08a1d', '#12508a'];
+const COLOURS = ['#8a94a0', '#d08a1d', '#12508a', '#3d8b56'];
 const strokeOf = (way: number): string =>
   `stroke="${COLOURS[Math.floor(way / 2)]}"${way % 2 === 1 ? ' stroke-dasharray="5 3"' : ''}`;
 

@@ -2,6 +2,7 @@ import { GatewayClient } from 'context-gateway';
 import { createConversation, type StoredMessage } from 'context-gateway/conversation';
 import { type SqlStore, sqliteStore } from 'context-gateway/stores';
 import Database from 'libsql';
+import MiniSearch from 'minisearch';
 import { linesOf, renderLines } from '../../src/conversation/prompt/render.js';
 import { TokenCounter } from '../../src/conversation/prompt/tokens.js';
 import { Bm25 } from './bm25.js';
@@ -15,13 +16,18 @@ export interface Way {
   prompt(talk: Talk, question: string, budget: number): Prompt | Promise<Prompt>;
 }
 
+type PromptAtOnce = (talk: Talk, question: string, budget: number) => Prompt;
+
+const withBm25 = searched((texts) => new Bm25(texts));
+
 export const WAYS: readonly Way[] = [
   { name: 'last messages', prompt: lastMessages },
   { name: 'summary and last messages', prompt: withSummary(lastMessages) },
-  { name: 'BM25 with neighbours and last messages', prompt: searched },
-  { name: 'summary, BM25 with neighbours and last messages', prompt: withSummary(searched) },
+  { name: 'BM25 with neighbours and last messages', prompt: withBm25 },
+  { name: 'summary, BM25 with neighbours and last messages', prompt: withSummary(withBm25) },
   { name: 'context-gateway', prompt: ours },
   { name: 'context-gateway with the summary', prompt: oursWithSummary },
+  { name: 'MiniSearch with neighbours and last messages', prompt: searched(miniSearch) },
   { name: 'context-gateway, first turn', prompt: onFirstTurn },
   { name: 'context-gateway, parts from SQLite', prompt: inParts },
 ];
@@ -31,25 +37,42 @@ function lastMessages({ messages }: Talk, question: string, budget: number): Pro
   return framed(newest(messages, room), question);
 }
 
+interface Index {
+  /** The positions of the texts that match, best first. */
+  search(query: string): number[];
+}
+
 /** A quarter of the room for the newest messages, the rest for hits with the message before and after. */
-function searched({ messages }: Talk, question: string, budget: number): Prompt {
-  const room = budget - promptTokens(framed([], question));
-  const chosen = new Set(newest(messages, room / 4));
-  let left = room - promptTokens([...chosen]);
-  const take = (positions: readonly number[]): boolean => {
-    const more = positions.flatMap((at) => messages[at] ?? []).filter((message) => !chosen.has(message));
-    const cost = promptTokens(more);
-    if (cost > left) return false;
-    for (const message of more) chosen.add(message);
-    left -= cost;
-    return true;
+function searched(indexOf: (texts: string[]) => Index): PromptAtOnce {
+  const indexes = new Map<readonly Message[], Index>();
+  return ({ messages }, question, budget) => {
+    const index = indexes.get(messages) ?? indexOf(messages.map(({ content }) => content));
+    indexes.set(messages, index);
+    const room = budget - promptTokens(framed([], question));
+    const chosen = new Set(newest(messages, room / 4));
+    let left = room - promptTokens([...chosen]);
+    const take = (positions: readonly number[]): boolean => {
+      const more = positions.flatMap((at) => messages[at] ?? []).filter((message) => !chosen.has(message));
+      const cost = promptTokens(more);
+      if (cost > left) return false;
+      for (const message of more) chosen.add(message);
+      left -= cost;
+      return true;
+    };
+    for (const at of index.search(question)) if (!take([at - 1, at, at + 1])) take([at]);
+    for (let at = messages.length - 1; at >= 0 && take([at]); at -= 1);
+    return framed(
+      messages.filter((message) => chosen.has(message)),
+      question,
+    );
   };
-  for (const at of indexOf(messages).search(question)) if (!take([at - 1, at, at + 1])) take([at]);
-  for (let at = messages.length - 1; at >= 0 && take([at]); at -= 1);
-  return framed(
-    messages.filter((message) => chosen.has(message)),
-    question,
-  );
+}
+
+function miniSearch(texts: string[]): Index {
+  const index = new MiniSearch({ fields: ['text'] });
+  index.addAll(texts.map((text, id) => ({ id, text })));
+  // The cast is true: the ids are positions.
+  return { search: (query) => index.search(query).map(({ id }) => id as number) };
 }
 
 /** With the estimate, which no reply has corrected yet. */
@@ -86,7 +109,7 @@ async function oursWithSummary(talk: Talk, question: string, budget: number): Pr
 }
 
 /** The same with the longest summary that fits into a quarter of the budget. */
-function withSummary(way: (talk: Talk, question: string, budget: number) => Prompt): Way['prompt'] {
+function withSummary(way: PromptAtOnce): Way['prompt'] {
   return async (talk, question, budget) => {
     const summaries = (await summariesOf(talk)).map((summary) => renderLines(linesOf({ summary })));
     const lines = (summaries.find((text) => tokensOf(text) <= budget / 4) ?? summaries.at(-1) ?? '').split('\n');
@@ -109,12 +132,4 @@ function newest(messages: readonly Message[], room: number): Message[] {
 function framed(messages: readonly Message[], question: string): Prompt {
   const texts = messages.map(({ role, content }) => ({ role, content }));
   return [{ role: 'system', content: INSTRUCTIONS }, ...texts, { role: 'user', content: question }];
-}
-
-const indexes = new Map<readonly Message[], Bm25>();
-
-function indexOf(messages: readonly Message[]): Bm25 {
-  const index = indexes.get(messages) ?? new Bm25(messages.map(({ content }) => content));
-  indexes.set(messages, index);
-  return index;
 }
