@@ -68,7 +68,7 @@ const ONLY_HERE = [
   [
     'src/',
     /\b(?:Date\.now|performance\.now|Math\.random|set(?:Timeout|Interval|Immediate))\(/,
-    ['src/base/runtime.ts', 'src/base/pauses.ts', 'src/otel/call-span.ts'], // a span has the time of its tracer, which is the wall clock
+    ['src/base/runtime.ts', 'src/base/pauses.ts', 'src/otel/call-span.ts', 'src/cli/mcp-server.ts'], // a span has its tracer's time, a process the real one
     'time and randomness are those of a Runtime',
   ],
   ['src/', /(?<![.#\w])fetch\(/, ['src/platform/'], 'only platform/ sends requests'],
