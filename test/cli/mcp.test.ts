@@ -136,9 +136,8 @@ test('a call that the client cancels ends', async () => {
   expect((await call('memory_list')).isError).toBe(false); // the server goes on
 });
 
-/** A server that has received a call which the service has not answered. */
-async function serverWithCall(respond: Parameters<typeof world.emulator.faults.add>[0]['respond']) {
-  world.emulator.faults.add({ match: { path: '/api/context' }, respond });
+/** A server that gets a call. */
+function serverWithCall() {
   const server = startNode([builtFile('cli'), 'mcp'], environment());
   const open = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
   const given = { name: 'context_gateway_retrieve', arguments: { conversationId: 'talk' } };
@@ -152,7 +151,7 @@ async function serverWithCall(respond: Parameters<typeof world.emulator.faults.a
 }
 
 test('calls in flight at the end of its input are answered', async () => {
-  const server = await serverWithCall({ type: 'slow', delay: 300 });
+  const server = serverWithCall();
   server.child.stdin.end();
 
   expect(await server.ended).toMatchObject({ code: 0 });
@@ -172,7 +171,8 @@ test.each([
   ],
   ['Ctrl-C', ({ child }: ReturnType<typeof startNode>) => child.kill('SIGINT'), { code: null, signal: 'SIGINT' }],
 ])('%s ends the server and its calls', async (_, end, how) => {
-  const server = await serverWithCall({ type: 'stall' });
+  world.emulator.faults.add({ match: { path: '/api/context' }, respond: { type: 'stall' } });
+  const server = serverWithCall();
   await expect.poll(() => world.emulator.requests).toHaveLength(1);
   end(server);
 
