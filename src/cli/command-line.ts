@@ -10,7 +10,8 @@ const COMMANDS = [ASK, CHAT, ...OPERATIONS];
 
 /** What the user asks for. @throws {UsageError} */
 export function readCommandLine(given: readonly string[]) {
-  const args = given[0] === '--json' ? [...given.slice(1), '--json'] : given;
+  const json = given[0] === '--json' ? ['--json'] : []; // it may stand before the command, too
+  const args = given.slice(json.length);
   const [first] = args;
   const end = args.indexOf('--'); // after it, everything is a text
   const words = end === -1 ? args : args.slice(0, end);
@@ -19,11 +20,15 @@ export function readCommandLine(given: readonly string[]) {
     return { kind: 'help', command: first === 'mcp' ? first : command } as const;
   if (first === '--version') return { kind: 'version' } as const;
   if (first === 'mcp') {
-    if (args.length > 1) throw new UsageError('mcp takes no arguments; its settings are environment variables.');
+    if (given.length > 1) throw new UsageError('mcp takes no arguments; its settings are environment variables.');
     return { kind: 'mcp' } as const;
   }
   if (command === undefined) throw unknownCommand(first);
-  return { kind: 'command', command, ...readArguments(command, args.slice(wordCount(command.command))) } as const;
+  return {
+    kind: 'command',
+    command,
+    ...readArguments(command, [...json, ...args.slice(wordCount(command.command))]),
+  } as const;
 }
 
 function readArguments({ command, parameters, hasNoJSON }: Command, args: readonly string[]) {

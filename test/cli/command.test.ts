@@ -186,6 +186,7 @@ test.each([
 
 test('--json may come before the command; of other options the message says where they go', async () => {
   expect(JSON.parse((await run('--json', 'memory', 'list')).out)).toEqual([]);
+  expect(JSON.parse((await run('--json', 'search', '--', 'talk', '--json')).out)).toEqual([]);
   expect(await run('--type', 'fact', 'memory', 'list')).toMatchObject({
     code: 2,
     err: expect.stringContaining('Options such as --type come after the command.'),
