@@ -1,3 +1,4 @@
+import { PARTIAL_HINT } from '../errors/stream.js';
 import { ContextClient, ContextGatewayError, GatewayClient, RequestValidationError } from '../index.js';
 import { helpText, readCommandLine } from './command-line.js';
 import { type McpTools, mcpTools } from './mcp-tools.js';
@@ -17,8 +18,12 @@ export interface CommandContext extends Omit<Terminal, 'report'> {
 export async function runCommand(args: readonly string[], context: CommandContext): Promise<number> {
   const { out, err, version } = context;
   const clients = lazyClients();
-  const report = (error: unknown): void =>
-    err(`context-gateway: ${printable(inTermsOfTheCommand(error instanceof Error ? error.message : String(error)))}\n`);
+  const report = (error: unknown): void => {
+    const message = error instanceof Error ? error.message : String(error);
+    // The user's own words, such as the name of a file, are in a `UsageError` alone.
+    const text = error instanceof UsageError ? message : inTermsOfTheCommand(message);
+    err(`context-gateway: ${printable(text)}\n`);
+  };
   try {
     const line = readCommandLine(args);
     if (line.kind === 'command') {
@@ -49,6 +54,7 @@ function inTermsOfTheCommand(message: string): string {
 }
 
 const NAMES = {
+  [PARTIAL_HINT]: '', // it has been printed
   baseURL: 'CONTEXT_GATEWAY_BASE_URL',
   apiKey: 'CONTEXT_GATEWAY_API_KEY',
   sessionToken: 'CONTEXT_GATEWAY_SESSION_TOKEN',

@@ -108,11 +108,12 @@ test('a reply that breaks off is printed so far, then the error', async () => {
   expect(code).toBe(1);
   expect(out).toMatch(/^It[^.]*\n$/);
   expect(err).toMatch(/^context-gateway: .*\n$/);
+  expect(err).not.toContain('error.partial');
 });
 
 test.each([
   ['no model', async () => ({ args: [], model: '' }), 'Which model? Pass --model, or set CONTEXT_GATEWAY_MODEL.'],
-  ['a missing file', async () => ({ args: ['--file', join(folder, 'no.txt')] }), 'no.txt cannot be read: ENOENT'],
+  ['a missing file', async () => ({ args: ['--file', join(folder, 'apiKey.txt')] }), 'apiKey.txt cannot be read'],
   ['a folder', async () => ({ args: ['--file', folder] }), 'cannot be read: EISDIR'],
   [
     'a file with a NUL',
