@@ -62,6 +62,7 @@ async function* messages(lines: Interface, isTyped: boolean): AsyncGenerator<str
   let wake = (): void => {};
   lines.on('line', (line) => {
     arrived.push(line);
+    if (!isTyped) lines.pause(); // a file may have more lines than fit in memory
     wake();
   });
   lines.once('close', () => {
@@ -71,6 +72,7 @@ async function* messages(lines: Interface, isTyped: boolean): AsyncGenerator<str
   while (!isClosed || arrived.length > 0) {
     if (arrived.length === 0) {
       if (isTyped) lines.prompt();
+      else lines.resume();
       await new Promise<void>((resolve) => {
         wake = resolve;
       });

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { runCommand } from '../../src/cli/run-command.js';
 import { builtFile } from '../helpers/programs.js';
@@ -26,11 +27,11 @@ beforeEach(() => {
 afterEach(() => void vi.unstubAllEnvs());
 
 /** Runs a command in this process, with a text on standard input. */
-async function run(args: readonly string[], input: string | Uint8Array = '') {
+async function run(args: readonly string[], input: string | Uint8Array | AsyncIterable<Uint8Array> = '') {
   const printed = { out: '', err: '' };
   const code = await runCommand(args, {
     version: '1.2.3',
-    input: Readable.from([Buffer.from(input)]),
+    input: Readable.from(typeof input === 'string' || input instanceof Uint8Array ? [Buffer.from(input)] : input),
     out: (text) => {
       printed.out += text;
     },
@@ -183,6 +184,26 @@ test('a conversation that does not exist ends the chat before a reply is paid', 
   expect({ code, out }).toEqual({ code: 1, out: '' });
   expect(err).toMatch(/^context-gateway: 404 The conversation does not exist/);
   expect(world.emulator.requests.map(({ path }) => path.split('?')[0])).toEqual(['/api/context']);
+});
+
+test('without a terminal, lines are read as they are needed', async () => {
+  let read = 0;
+  async function* lines() {
+    for (; read < 10_000; read += 1) {
+      await setImmediate();
+      yield Buffer.from('Why?\n');
+    }
+  }
+  world.emulator.faults.add({ match: {}, respond: { type: 'slow', delay: 200 }, times: 1 });
+  world.emulator.faults.add({ match: {}, respond: { status: 400 } });
+
+  const ended = run(['chat'], lines());
+  await expect.poll(() => world.emulator.requests).toHaveLength(1);
+  for (let turn = 0; turn < 100; turn += 1) await setImmediate();
+  await world.emulator.clock.advance(200);
+
+  expect((await ended).code).toBe(1);
+  expect(read).toBeLessThan(10);
 });
 
 test('without a terminal, the first error ends a chat', async () => {
