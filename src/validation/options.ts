@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { isObject } from '../base/objects.js';
 import { MAX_TIMER } from '../base/runtime.js';
 import { ConfigurationError } from '../errors/base.js';
 import { nearest } from './nearest.js';
@@ -42,6 +43,7 @@ export function findBadOptions(schema: AnySchema, options: object): string | und
 export function optionsCheck(shape: Readonly<Record<string, AnySchema>>): (options: object) => void {
   const schema = z.strictObject(shape);
   return (options) => {
+    if (!isObject(options)) throw new ConfigurationError('The options must be an object.');
     const problem = findBadOptions(schema, options);
     if (problem !== undefined) throw new ConfigurationError(problem);
   };

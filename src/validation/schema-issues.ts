@@ -23,12 +23,13 @@ export function findIssues(schema: AnySchema, value: unknown): ValidationIssue[]
   } catch {
     return [{ path: [], message: 'has too many mistakes' }]; // zod throws a `RangeError` at about 100,000
   }
-  if (found.length === 0) return undefined;
   const issues = found.slice(0, MAX_ISSUES).flatMap((issue) => {
     if (issue.code !== 'unrecognized_keys') return { path: shownPath(schema, issue.path), message: issue.message };
-    return issue.keys.map((key) => ({ path: [key], message: unknownName(key, fieldsOf(schema)) }));
+    // zod also reads what is inherited: what was added to Object.prototype is no mistake of this value.
+    const unknown = issue.keys.filter((key) => !Object.keys(Object.prototype).includes(key));
+    return unknown.map((key) => ({ path: [key], message: unknownName(key, fieldsOf(schema)) }));
   });
-  return issues.slice(0, MAX_ISSUES);
+  return issues.length === 0 ? undefined : issues.slice(0, MAX_ISSUES);
 }
 
 /** A path without the keys that are text of a conversation. */

@@ -6,6 +6,9 @@ import {
   GatewayClient,
   type GatewayClientOptions,
 } from 'context-gateway';
+import { createConversation } from 'context-gateway/conversation';
+import { observeCalls } from 'context-gateway/otel';
+import { redisLimiter } from 'context-gateway/redis';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { chatParams, completion, contextAnswer } from '../helpers/samples.js';
 import { BASE, KEY, TOKEN } from '../helpers/service.js';
@@ -98,6 +101,21 @@ describe('a property on Object.prototype', () => {
     expect(received.slice(3)).toEqual(received.slice(0, 3));
     expect(received).toHaveLength(6);
   });
+});
+
+test.each([
+  ['createConversation', () => createConversation({ gateway: new GatewayClient(), model: 'm', conversationId: 'c' })],
+  [
+    'a turn',
+    () =>
+      createConversation({ gateway: new GatewayClient(), model: 'm', conversationId: 'c' }).search('x', { limit: 1 }),
+  ],
+  ['observeCalls', () => observeCalls({})],
+  ['redisLimiter', () => redisLimiter({ client: { eval: vi.fn(), evalSha: vi.fn() }, name: 'n' })],
+])('%s does not take a property on Object.prototype for a misspelled option', async (_, create) => {
+  prototype.evil = 1;
+
+  await expect((async () => create())()).resolves.toBeDefined();
 });
 
 describe('reading a response ignores Object.prototype', () => {

@@ -196,6 +196,7 @@ test('estimated tokens are marked in the span, and are no metric', async () => {
 });
 
 test.each([
+  [null, 'The options must be an object.'],
   [{ tracerprovider: {} }, 'tracerprovider is unknown; did you mean tracerProvider?'],
   [
     { tracerProvider: {}, meterProvider: 1 },
@@ -203,5 +204,6 @@ test.each([
   ],
 ])('an option that is wrong is an error that says so: %j', (options, message) => {
   expect(() => observeCalls(options as never)).toThrow(message);
-  if ('tracerprovider' in options) expect(() => observeTools([], options as never)).toThrow(message);
+  if (options !== null && 'tracerprovider' in options)
+    expect(() => observeTools([], options as never)).toThrow(message);
 });
