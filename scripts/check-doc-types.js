@@ -3,7 +3,7 @@
  * package, in strict mode; and that the type of everything a user can reach can be written into the user's own declarations.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import ts from 'typescript';
 
@@ -25,8 +25,9 @@ const PREAMBLE = `
 const pages = ['docs', 'emulator/docs']
   .flatMap((at) => readdirSync(at, { recursive: true }).map((file) => `${at}/${file}`))
   .concat('README.md', 'SKILL.md', 'emulator/README.md');
-// Inside node_modules, so that imports resolve.
-const folder = mkdtempSync(resolve('node_modules/.doc-types-'));
+// A project of its own, not in node_modules, whose files TypeScript lets name anything.
+const folder = mkdtempSync(resolve('.doc-types-'));
+writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
 let count = 0;
 for (const page of pages.filter((name) => name.endsWith('.md'))) {
   for (const [, code] of readFileSync(page, 'utf8').matchAll(/^```ts\n([\s\S]*?)^```$/gm)) {
@@ -50,21 +51,18 @@ for (const file of sources) {
   }
 }
 writeFileSync(join(folder, 'declared.ts'), reachable());
+// As in a project that installs both: what no entry exports is then out of reach of the user's declarations.
+for (const [name, from] of Object.entries({ 'context-gateway': '.', 'context-gateway-emulator': 'emulator' }))
+  for (const part of ['package.json', 'dist'])
+    cpSync(join(from, part), join(folder, 'node_modules', name, part), { recursive: true });
 const compilerOptions = {
-  // Our packages find each other as in a project that installs both.
-  paths: {
-    'context-gateway-emulator': [resolve('emulator/dist/index.d.ts')],
-    'context-gateway-emulator/*': [resolve('emulator/dist/*.d.ts')],
-    'context-gateway': [resolve('dist/index.d.ts')],
-    'context-gateway/*': [resolve('dist/*.d.ts')],
-  },
   ...{ target: 'es2022', module: 'esnext', moduleResolution: 'bundler', types: ['node'] },
   ...{ strict: true, noUncheckedIndexedAccess: true, noEmit: true, skipLibCheck: true },
   declaration: true, // also reports types that have no name and cannot be written out
 };
 writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['**/*.ts'] }));
 const { status, stdout } = spawnSync('tsc', ['-p', folder], { encoding: 'utf8' });
-console.log(status === 0 ? `${count} blocks` : stdout.replace(/^node_modules\/[^/]+\//gm, ''));
+console.log(status === 0 ? `${count} blocks` : stdout.replace(/^\.doc-types-[^/]+\//gm, ''));
 rmSync(folder, { recursive: true });
 process.exitCode = count > 0 && status === 0 ? 0 : 1;
 

@@ -1,7 +1,8 @@
 export type { APIPromise } from './base/api-promise.js';
 export type { CompletionUsage, PartialChatCompletion } from './base/completion.js';
 export type { ErrorData } from './base/error-data.js';
-export type { Attempt, RateLimit, ResponseInfo } from './base/response-info.js';
+export type { ValidationIssue } from './base/issues.js';
+export type { Attempt, RateLimit, ResponseInfo, WithResponse } from './base/response-info.js';
 export { ContextClient, type ContextClientOptions } from './context/client.js';
 export type { Memory } from './context/memory.js';
 export type {
@@ -59,10 +60,11 @@ export { type Tool, type ToolContext, tool } from './gateway/tool.js';
 export type { Usage, UsageParams, UsageReport } from './gateway/usage.js';
 export type { Permit, RateLimiter, RateLimitObservation } from './rate-limit/rate-limiter.js';
 export type { ClientOptions } from './request/client-options.js';
-export type { RequestOptions } from './request/request-options.js';
+export type { RequestOptions, SchemaOptions } from './request/request-options.js';
 export type { ChatCompletionStream } from './stream/completion-stream.js';
 export { toEventStream } from './stream/event-stream.js';
 export { readChatCompletionStream } from './stream/relay.js';
+export type { StandardSchema } from './validation/validate.js';
 export type {
   ChatCompletion,
   ChatCompletionChunk,
@@ -71,5 +73,5 @@ export type {
   ChatMessage,
   ResponseFormat,
 } from './wire/completions.js';
-export type { ServerSentEvent } from './wire/decode-chunk.js';
-export type { FunctionTool, ToolCall, ToolChoice } from './wire/tools.js';
+export type { DecodeChunk, ServerSentEvent } from './wire/decode-chunk.js';
+export type { FunctionTool, ToolCall, ToolCallDelta, ToolChoice } from './wire/tools.js';

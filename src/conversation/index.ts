@@ -5,6 +5,8 @@ export type {
   CompactionReport,
   ConversationMessage,
   FoundMessage,
+  LostEntry,
+  Match,
   PromptReport,
   ReplyPart,
   ReplyStream,
