@@ -26,6 +26,15 @@ test('is a Response with the status, the headers and the whole body', async () =
   expect(await response.json()).toEqual(body);
 });
 
+test('names no encoding, because its body is text', async () => {
+  const headers = { 'content-encoding': 'zstd', 'content-type': 'application/json' };
+  const fetch = async () => new Response(JSON.stringify(completion()), { headers }); // decoded, as in a browser
+
+  const response = await gatewayAt({ fetch }).chat.completions.create(chatParams).asResponse();
+
+  expect(response.headers.get('content-encoding')).toBeNull();
+});
+
 test('comes from the one request whose data is awaited, too', async () => {
   answers(json(completion()));
   const call = gatewayAt().chat.completions.create(chatParams);
