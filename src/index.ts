@@ -5,20 +5,16 @@ export type { ValidationIssue } from './base/issues.js';
 export type { Attempt, RateLimit, ResponseInfo, WithResponse } from './base/response-info.js';
 export { ContextClient, type ContextClientOptions } from './context/client.js';
 export type { Memory } from './context/memory.js';
+export type { MemoryCreateParams, MemoryUpdateParams } from './context/params.js';
 export type {
   CompactionLevel,
   CompactionResult,
-  CompactParams,
   ContextMetadata,
   ConversationContext,
   Decision,
-  MemoryCreateParams,
-  MemoryListParams,
   MemoryType,
-  MemoryUpdateParams,
   PinCategory,
   PinnedMemoryItem,
-  PinParams,
   Reference,
   RollingSummary,
   UserMemoryItem,
@@ -55,9 +51,9 @@ export { GatewayClient, type GatewayClientOptions } from './gateway/client.js';
 export type { FileRecord, Files, FileUploadParams, Uploadable } from './gateway/files.js';
 export type { Integration, IntegrationExecuteParams, IntegrationResult, Integrations } from './gateway/integrations.js';
 export { type MapResult, mapCalls } from './gateway/map-calls.js';
-export type { Preset, PresetExecuteParams, PresetListParams, PresetResult, Presets } from './gateway/presets.js';
+export type { Preset, PresetExecuteParams, PresetResult, Presets } from './gateway/presets.js';
 export { type Tool, type ToolContext, tool } from './gateway/tool.js';
-export type { Usage, UsageParams, UsageReport } from './gateway/usage.js';
+export type { Usage, UsageReport } from './gateway/usage.js';
 export type { Permit, RateLimiter, RateLimitObservation } from './rate-limit/rate-limiter.js';
 export type { ClientOptions } from './request/client-options.js';
 export type { RequestOptions, SchemaOptions } from './request/request-options.js';

@@ -1,14 +1,7 @@
+import type { CompactParams, MemoryListParams, PinParams } from '../context/params.js';
 import type { ConversationMessage } from '../conversation/index.js';
 import { atOnce, searchMessages } from '../conversation/search/search-messages.js';
-import type {
-  CompactParams,
-  ContextClient,
-  GatewayClient,
-  MemoryCreateParams,
-  MemoryListParams,
-  PinParams,
-  RequestOptions,
-} from '../index.js';
+import type { ContextClient, GatewayClient, MemoryCreateParams, RequestOptions } from '../index.js';
 
 /** The clients, created when an operation needs one: a missing key must not stop a command that needs none. */
 export interface Clients {

@@ -17,16 +17,13 @@ import { credentialReader } from '../request/credential.js';
 import type { RequestOptions } from '../request/request-options.js';
 import { checkHeaderName, FOR_CREDENTIALS } from '../validation/headers.js';
 import { Memory } from './memory.js';
+import { type CompactParams, compactParamsSchema, type PinParams, pinParamsSchema } from './params.js';
 import {
   type CompactionResult,
-  type CompactParams,
   type ConversationContext,
-  compactParamsSchema,
   compactResponseSchema,
   contextResponseSchema,
   type PinnedMemoryItem,
-  type PinParams,
-  pinParamsSchema,
   pinResponseSchema,
   type RollingSummary,
   SUCCESS_ONLY,

@@ -9,14 +9,11 @@ import {
   type MemoryCreateParams,
   type MemoryListParams,
   type MemoryUpdateParams,
-  memoriesResponseSchema,
   memoryCreateBodySchema,
   memoryListQuerySchema,
-  memoryResponseSchema,
   memoryUpdateBodySchema,
-  SUCCESS_ONLY,
-  type UserMemoryItem,
-} from './schemas.js';
+} from './params.js';
+import { memoriesResponseSchema, memoryResponseSchema, SUCCESS_ONLY, type UserMemoryItem } from './schemas.js';
 
 const ITEM: ResponseSpec<{ memory: UserMemoryItem }, UserMemoryItem> = {
   schema: memoryResponseSchema,

@@ -1,16 +1,7 @@
 import * as z from 'zod/mini';
 import { readJson } from '../response/body.js';
 import type { ResponseSpec } from '../response/service-response.js';
-import {
-  conversationText,
-  count,
-  exact,
-  integer,
-  openEnum,
-  requiredText,
-  timestamp,
-  wireObject,
-} from '../validation/fields.js';
+import { conversationText, count, exact, integer, openEnum, timestamp, wireObject } from '../validation/fields.js';
 
 /** How much a compaction removes. */
 export type CompactionLevel = 'light' | 'deep' | 'aggressive';
@@ -192,63 +183,3 @@ export const compactResponseSchema = wireObject({ success, result: compactionRes
 export const pinResponseSchema = wireObject({ success, pinnedItem: pinnedMemoryItemSchema });
 export const memoriesResponseSchema = wireObject({ success, memories: z.array(userMemoryItemSchema) });
 export const memoryResponseSchema = wireObject({ success, memory: userMemoryItemSchema });
-
-/** Arguments of `compact`. */
-export interface CompactParams {
-  /** If absent, the service chooses. */
-  level?: CompactionLevel | undefined;
-}
-
-/** Arguments of `pin`. */
-export interface PinParams {
-  /** If absent, the service chooses and returns its choice. */
-  category?: PinCategory | undefined;
-}
-
-/** Arguments of `memory.list`. */
-export interface MemoryListParams {
-  /** Items of this workspace. Without it, your own. */
-  workspaceId?: string | undefined;
-  /** Items of this type only. */
-  type?: MemoryType | undefined;
-}
-
-/** Arguments of `memory.create`. */
-export interface MemoryCreateParams {
-  type: MemoryType;
-  key: string;
-  content: string;
-  /** Shares the item with a workspace. Without it, the item is yours alone. */
-  workspaceId?: string | undefined;
-}
-
-/** Arguments of `memory.update`. */
-export interface MemoryUpdateParams {
-  content: string;
-  /** `false` deactivates the item without deleting it. */
-  isActive?: boolean | undefined;
-}
-
-const memoryType = z.literal(['preference', 'fact', 'constraint', 'definition']);
-
-// Requests are strict: a misspelt field is an error, not a field that is silently ignored.
-export const compactParamsSchema = exact<CompactParams>()(
-  z.strictObject({ level: z.optional(z.literal(['light', 'deep', 'aggressive'])) }),
-);
-export const pinParamsSchema = exact<PinParams>()(
-  z.strictObject({ category: z.optional(z.literal(['decision', 'requirement', 'reference', 'other'])) }),
-);
-export const memoryListQuerySchema = exact<MemoryListParams>()(
-  z.strictObject({ workspaceId: z.optional(requiredText), type: z.optional(memoryType) }),
-);
-export const memoryCreateBodySchema = exact<MemoryCreateParams>()(
-  z.strictObject({
-    type: memoryType,
-    key: requiredText,
-    content: z.string(),
-    workspaceId: z.optional(requiredText),
-  }),
-);
-export const memoryUpdateBodySchema = exact<MemoryUpdateParams>()(
-  z.strictObject({ content: z.string(), isActive: z.optional(z.boolean()) }),
-);

@@ -12,12 +12,12 @@ export interface Preset extends OpenRecord {}
 export interface PresetResult extends OpenRecord {}
 
 /** Arguments of `presets.list`. */
-export interface PresetListParams {
+export type PresetListParams = {
   /** Presets of this category only. */
   category?: string | undefined;
   /** The maximum number of presets. @default 50, set by the service */
   limit?: number | undefined;
-}
+};
 
 /** Arguments of `presets.execute`. */
 export interface PresetExecuteParams {

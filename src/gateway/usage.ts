@@ -31,12 +31,12 @@ export const usageReportSchema = exact<UsageReport>()(
 );
 
 /** Arguments of `usage.retrieve`. A `Date` stands for its day in UTC. */
-export interface UsageParams {
+export type UsageParams = {
   /** The first day: `'2026-01-31'` or a `Date`. */
   start_date?: string | Date | undefined;
   /** The last day, included. */
   end_date?: string | Date | undefined;
-}
+};
 
 const USAGE = { schema: usageReportSchema, unwrap: (report: UsageReport) => report };
 

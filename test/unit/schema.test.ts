@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
+import * as params from '../../src/context/params.js';
 import * as context from '../../src/context/schemas.js';
 import { usageReportSchema } from '../../src/gateway/usage.js';
 import type { AnySchema } from '../../src/validation/schema-issues.js';
@@ -132,7 +133,7 @@ describe('compiled and plain schemas', () => {
       'temperature: expected a number of at most 2',
     ]);
     const query = { workspaceId: 'x'.repeat(1_025), typ: 'fact', TYPE: 'fact', type: 'a' };
-    expect(messagesOf(context.memoryListQuerySchema, query)).toEqual([
+    expect(messagesOf(params.memoryListQuerySchema, query)).toEqual([
       'workspaceId: must not be longer than 1024',
       'type: expected "preference" or "fact" or "constraint" or "definition"',
       'typ: is unknown; expected one of workspaceId, type',
