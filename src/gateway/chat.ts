@@ -39,19 +39,11 @@ export class Chat {
 /** `/v1/chat/completions` */
 export class ChatCompletions extends Resource {
   readonly #decodeChunk: DecodeChunk | undefined;
-  /** How a whole completion is read. */
-  readonly #whole: ResponseSpec<ChatCompletion, ChatCompletion>;
 
   /** @internal */
   constructor(transport: Transport, decodeChunk: DecodeChunk | undefined) {
     super(transport);
     this.#decodeChunk = decodeChunk;
-    this.#whole = {
-      read: (response) => readCompletion(response, decodeChunk),
-      schema: chatCompletionSchema,
-      tidy: tidyCompletion,
-      unwrap: addMissing,
-    };
   }
 
   /**
@@ -83,18 +75,19 @@ export class ChatCompletions extends Resource {
   ): APIPromise<ChatCompletion>;
   create(params: ChatCompletionParams, options?: RequestOptions): APIPromise<ChatCompletion | ChatCompletionStream>;
   create(params: ChatCompletionParams, options?: RequestOptions): APIPromise<unknown> {
-    if (given(params, 'stream') !== true) return this.whole(endpointOf(params), options);
-    return this.streamed(endpointOf(params), Number(given(params, 'n') ?? 1), options);
+    const n = given(params, 'n');
+    if (given(params, 'stream') !== true) return this.whole(endpointOf(params), n, options);
+    return this.streamed(endpointOf(params), n, options);
   }
 
-  /** @internal */
-  whole(endpoint: Endpoint, options: RequestOptions | undefined): APIPromise<ChatCompletion> {
-    return this.transport.request({ timeout: DEFAULTS.workTimeout, ...endpoint }, this.#whole, options);
+  /** @internal `n`: how many choices are asked for, not yet checked. */
+  whole(endpoint: Endpoint, n: unknown, options: RequestOptions | undefined): APIPromise<ChatCompletion> {
+    return this.transport.request({ timeout: DEFAULTS.workTimeout, ...endpoint }, this.#whole(n), options);
   }
 
-  /** @internal */
-  streamed(endpoint: Endpoint, wanted: number, options?: RequestOptions): APIPromise<ChatCompletionStream> {
-    const open = (response: ServiceResponse) => openStream(response, this.#decodeChunk, wanted);
+  /** @internal `n`: how many choices are asked for, not yet checked. */
+  streamed(endpoint: Endpoint, n: unknown, options: RequestOptions | undefined): APIPromise<ChatCompletionStream> {
+    const open = (response: ServiceResponse) => openStream(response, this.#decodeChunk, wanted(n));
     return this.transport.stream({ ...endpoint, accept: 'text/event-stream', timeout: undefined }, open, options);
   }
 
@@ -142,13 +135,27 @@ export class ChatCompletions extends Resource {
         return endpointOf(params);
       },
       {
-        ...this.#whole,
+        ...this.#whole(given(params, 'n')),
         content: (completion) => parsedReply(completion, mayCall, isAsked),
         unwrap: (body, parsed) => ({ ...addMissing(body), parsed: parsed as T | undefined }),
       },
       options ?? {}, // a missing schema is an error
     );
   }
+
+  /** How a whole completion is read. */
+  #whole(n: unknown): ResponseSpec<ChatCompletion, ChatCompletion> {
+    return {
+      read: (response) => readCompletion(response, this.#decodeChunk, wanted(n)),
+      schema: chatCompletionSchema,
+      tidy: tidyCompletion,
+      unwrap: addMissing,
+    };
+  }
+}
+
+function wanted(n: unknown): number {
+  return typeof n === 'number' ? n : 1;
 }
 
 function endpointOf(body: ChatCompletionParams) {

@@ -97,10 +97,7 @@ async function completionFor(
   { stream, n }: { readonly stream?: unknown; readonly n?: unknown },
   options: RequestOptions,
 ): Promise<Response> {
-  const call =
-    stream === true
-      ? completions.streamed(endpoint, typeof n === 'number' ? n : 1, options)
-      : completions.whole(endpoint, options);
+  const call = stream === true ? completions.streamed(endpoint, n, options) : completions.whole(endpoint, n, options);
   return await call.asResponse();
 }
 

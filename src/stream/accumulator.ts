@@ -55,14 +55,14 @@ export class CompletionAccumulator {
     }
   }
 
-  /** Whether there is a choice, and every choice has its `finish_reason`: complete, if the body ends here. */
+  /** Whether every choice that was asked for has begun, and has its `finish_reason`: complete, if the body ends here. */
   get finished(): boolean {
-    return this.#choices.size > 0 && this.#unfinished === 0;
+    return this.#choices.size >= Math.max(1, this.wanted) && this.#unfinished === 0;
   }
 
-  /** Whether everything that was asked for is there, however the stream ends. */
+  /** Whether it is complete however the stream ends. */
   get isWhole(): boolean {
-    return this.finished && !this.#wentOn && this.#choices.size >= this.wanted;
+    return this.finished && !this.#wentOn;
   }
 
   /** Whether nothing but usage and `[DONE]` can follow. */

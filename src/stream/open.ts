@@ -55,12 +55,19 @@ async function begin(chunks: EventChunks, body: ByteSource): Promise<string | un
   }
 }
 
-/** Reads the body of a completion: JSON, or what a stream consists of, whatever was asked for. It is not checked. */
-export function readCompletion(response: ServiceResponse, decodeChunk: DecodeChunk | undefined): Promise<unknown> {
+/**
+ * Reads the body of a completion: JSON, or what a stream consists of, whatever was asked for. It is not checked.
+ * `wanted`: how many choices were asked for.
+ */
+export function readCompletion(
+  response: ServiceResponse,
+  decodeChunk: DecodeChunk | undefined,
+  wanted: number,
+): Promise<unknown> {
   return readJson(response, async (text) => {
     if (!mayStream(text)) return undefined;
     const source = new EventChunks(response, decodeChunk);
-    const all = new CompletionAccumulator();
+    const all = new CompletionAccumulator(wanted);
     const bytes = new TextEncoder().encode(text);
     try {
       for (let at = 0; ; ) {

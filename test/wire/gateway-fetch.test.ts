@@ -258,6 +258,21 @@ describe('a stream', () => {
     expect(world.server.turns).toHaveLength(1);
   });
 
+  test.each([
+    ['without a choice that was asked for is cut off', '', 'StreamTruncatedError'],
+    ['with fewer choices is whole if the service says so', 'data: [DONE]\n\n', undefined],
+  ])('%s, also as the answer to a plain call', async (_, end, code) => {
+    world.server.answers(rawThenEnd(STREAMED, event('The Rhine.', 'stop'), end));
+    const { client, gateway } = openai();
+    const asked = { ...params, n: 2 };
+
+    const { text, error } = await textOf(await client.chat.completions.create({ ...asked, stream: true }));
+    expect([text, error?.code]).toEqual(['The Rhine.', code]);
+
+    const [plain] = await Promise.allSettled([gateway.chat.completions.create(asked)]);
+    expect(plain.status === 'rejected' ? plain.reason.name : undefined).toBe(code);
+  });
+
   test('that is silent ends with an error after its idle timeout', async () => {
     world.server.answers(raw(STREAMED, event('The ')));
     const { client } = openai({ streamIdleTimeout: 50 });

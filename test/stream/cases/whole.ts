@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { type Bench, check, expectNothingLeft, readAll, untilChunks } from '../bench.js';
-import { chunk, DONE, event, finish, IDLE, type Script, type Step, send, stream, text } from '../script.js';
+import { chunk, DONE, END, event, finish, IDLE, type Script, type Step, send, stream, text } from '../script.js';
 
 const USAGE = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
 const COUNTED = event(chunk([], { usage: USAGE }));
@@ -172,19 +172,22 @@ export const wholeCases = [
     },
   ),
   ...[
-    { title: 'whose service marks every chunk', sent: marked('The ') + marked('Rhine'), n: 1 },
-    { title: 'that goes on after a mark', sent: text('The ') + finish() + text('Rhine'), n: 1 },
-    { title: 'of which another choice was asked for', sent: WHOLE, n: 2 },
-  ].map(({ title, sent, n }) =>
-    check(
-      `a reset is an error of a stream ${title}`,
-      { answers: ends(send(sent), FIN), notIn: 'browsers' },
-      async (bench) => {
-        const asked = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], n, stream: true } as const;
-        const { error } = await readAll(await bench.client.chat.completions.create(asked));
+    {
+      title: 'a reset is an error of a stream whose service marks every chunk',
+      sent: marked('The ') + marked('Rhine'),
+    },
+    {
+      title: 'a reset is an error of a stream that goes on after a mark',
+      sent: text('The ') + finish() + text('Rhine'),
+    },
+    { title: 'a reset is an error of a stream without a choice that was asked for', sent: WHOLE, n: 2 },
+    { title: 'the end of the body is an error without a choice that was asked for', sent: WHOLE, n: 2, end: END },
+  ].map(({ title, sent, n = 1, end = FIN }) =>
+    check(title, { answers: ends(send(sent), end), notIn: 'browsers' }, async (bench) => {
+      const asked = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], n, stream: true } as const;
+      const { error } = await readAll(await bench.client.chat.completions.create(asked));
 
-        expect(error).toMatchObject({ name: expect.stringMatching(/Error$/), partial: { choices: [{ index: 0 }] } });
-      },
-    ),
+      expect(error).toMatchObject({ name: expect.stringMatching(/Error$/), partial: { choices: [{ index: 0 }] } });
+    }),
   ),
 ];
