@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { appChecks } from './apps.js';
 import { bundlerChecks } from './bundlers.js';
 import { runChecks } from './checks.js';
+import { clientChecks } from './clients.js';
 import { startEmulator } from './emulator.js';
 import { installHere, pack } from './package-file.js';
 import { peerChecks } from './peers.js';
@@ -32,6 +33,7 @@ const GROUPS = {
   bundlers: () => runChecks(bundlers.checks),
   servers: () => runChecks(serverChecks(file, folder, emulator)),
   peers: () => runChecks(peerChecks(file, emulatorFile, folder, emulator)),
+  clients: () => runChecks(clientChecks(file, folder, emulator)),
   apps: () => runChecks(appChecks(file, folder, emulator)),
   'react-native': () => runChecks(reactNativeChecks(file, folder, emulator)),
 };
