@@ -119,7 +119,7 @@ export function helpText(one?: Command | 'mcp'): string {
 ${commands.join('\n')}
 
 Reads CONTEXT_GATEWAY_BASE_URL, CONTEXT_GATEWAY_API_KEY (for ask, chat and usage), CONTEXT_GATEWAY_MODEL (for ask and chat)
-and CONTEXT_GATEWAY_SESSION_TOKEN (for the others).
+and CONTEXT_GATEWAY_SESSION_TOKEN (for the others, and for chat --conversation).
 --json prints the result as JSON. CONTEXT_GATEWAY_LOG=debug prints what each call does.
 Exit codes: 0 for success, 1 when a call fails, 2 for an invalid command.
 `;
