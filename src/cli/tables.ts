@@ -26,10 +26,9 @@ export function inJSON(value: unknown): string {
 /** Escapes what a terminal would obey, except line ends and tabs: escape sequences, and changes of the direction of text. */
 export function printable(text: string): string {
   const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return text.replaceAll('\r\n', '\n').replace(
-    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
-    escaped,
-  );
+  return text
+    .replaceAll('\r\n', '\n')
+    .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, escaped);
 }
 
 function blocksOf(heading: string, value: unknown, level = 0): string[] {

@@ -178,6 +178,12 @@ test("chat --conversation sends the service's context of it", async () => {
   expect((await run(['chat'], 'What do we write?\n')).out).not.toContain('Parquet');
 });
 
+test('line ends of Windows in a reply are line ends', async () => {
+  world.emulator.chat.on('lamp', 'Red.\r\nAnd green.');
+
+  expect(await run(['ask', 'Which lamp?'])).toMatchObject({ code: 0, out: 'Red.\nAnd green.\n' });
+});
+
 test('a conversation that does not exist ends the chat before a reply is paid', async () => {
   const { code, out, err } = await run(['chat', '--conversation', 'nowhere'], 'The pier is red. What is red?\n');
 
