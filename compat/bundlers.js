@@ -20,7 +20,7 @@ import { runWebpack } from './webpack.js';
  * KB, minified and gzipped. Vite 6 makes the largest, because it compiles for browsers of 2020. scripts/size.js has a
  * tighter budget for esbuild.
  */
-const BUDGET = 43;
+const BUDGET = 44;
 /** Code for Node, and the output of bundlers for modules they could not bundle. */
 const STRAYS = [/undici/, /["'`]node:/, /\brequire\(/, /process\.binding/];
 

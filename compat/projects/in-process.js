@@ -7,6 +7,7 @@ const { fetch, apiKeys } = emulator;
 const gateway = new GatewayClient({ baseURL: 'https://emulator.test', apiKey: apiKeys.secret, fetch });
 const ask = {
   model: 'atlas-small',
+  /** @type {import('context-gateway').ChatMessage[]} */
   messages: [
     { role: 'system', content: 'We decided to keep invoices in PostgreSQL.' },
     { role: 'user', content: 'Where do we keep invoices?' },
