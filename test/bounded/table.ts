@@ -19,6 +19,7 @@ import {
   type ReplyStream,
   readTurn,
   sources,
+  textOf,
   toResponse,
   wordsOf,
 } from 'context-gateway/conversation';
@@ -161,6 +162,16 @@ const post = (
   );
 
 export const TEXT_ROWS: Readonly<Record<string, TextRow>> = {
+  textOf: {
+    names: ['textOf'],
+    text: (text) =>
+      textOf({
+        content: [
+          { type: 'text', text },
+          { type: 'text', text },
+        ],
+      }),
+  },
   wordsOf: { names: ['wordsOf'], text: (text) => wordsOf({ content: text, name: 'Ada' }) },
   'a statement of two summaries': {
     names: ['createConversation'],
@@ -433,6 +444,8 @@ export const LIST_ROWS: Readonly<Record<string, ListRow>> = {
 /** Functions that take nothing from outside but what another row has. */
 export const EXEMPT: Readonly<Record<string, string>> = {
   observeCalls: 'takes events of a client: the rows of GatewayClient make them',
+  observeTools: 'takes tools of a developer',
+  tool: 'takes the definition of a developer; a conversation runs it',
   redisLimiter: 'takes numbers that its own scripts return',
   assumed: 'takes options of a developer',
   seedFrom: 'takes a file of a developer',
