@@ -25,6 +25,7 @@ const PREAMBLE = `
 const pages = ['docs', 'emulator/docs']
   .flatMap((at) => readdirSync(at, { recursive: true }).map((file) => `${at}/${file}`))
   .concat('README.md', 'SKILL.md', 'emulator/README.md');
+const declared = reachable();
 // A project of its own, not in node_modules, whose files TypeScript lets name anything.
 const folder = mkdtempSync(resolve('.doc-types-'));
 writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
@@ -50,7 +51,7 @@ for (const file of sources) {
     writeFileSync(join(folder, `${file.replace(/\W/g, '-')}-${count}.ts`), `${PREAMBLE}{\n${code}}\n`);
   }
 }
-writeFileSync(join(folder, 'declared.ts'), reachable());
+writeFileSync(join(folder, 'declared.ts'), declared);
 // As in a project that installs both: what no entry exports is then out of reach of the user's declarations.
 for (const [name, from] of Object.entries({ 'context-gateway': '.', 'context-gateway-emulator': 'emulator' }))
   for (const part of ['package.json', 'dist'])

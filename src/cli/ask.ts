@@ -1,6 +1,7 @@
 import { attachedText } from './attached-text.js';
 import { inJSON } from './tables.js';
 import { modelOf, printReply, TALK_PARAMETERS, type Talk } from './talk.js';
+import { UsageError } from './usage-error.js';
 
 /** One question and its reply. */
 export const ASK: Talk = {
@@ -11,6 +12,7 @@ export const ASK: Talk = {
     const model = modelOf(given);
     const attached = await attachedText(files, input.isTTY ? undefined : input);
     const content = [attached, given.question].filter(Boolean).join('\n\n');
+    if (content.trim() === '') throw new UsageError('The question is empty, and no text comes with it.');
     const system = given.system ? [{ role: 'system' as const, content: given.system }] : [];
     const params = { model, messages: [...system, { role: 'user' as const, content }] };
     if (json) out(inJSON(await gateway.chat.completions.create(params)));

@@ -16,14 +16,16 @@ export const CHAT: Talk = {
   hasNoJSON: true,
   async run(clients, { given, files }, { input, out, err, report }) {
     const { system, conversationId } = given;
+    const model = modelOf(given);
+    // Not a message, which a long conversation would leave behind.
+    const instructions = [system, await attachedText(files)].filter(Boolean).join('\n\n') || undefined;
     if (conversationId !== undefined) await clients.context.retrieve(conversationId); // a wrong id ends here, not beside a paid reply
     const conversation = createConversation({
-      model: modelOf(given),
+      model,
       gateway: clients.gateway,
       context: conversationId === undefined ? undefined : clients.context,
       conversationId: conversationId ?? randomUUID(),
-      // Not a message, which a long conversation would leave behind.
-      instructions: [system, await attachedText(files)].filter(Boolean).join('\n\n') || undefined,
+      instructions,
       onError: report,
     });
     const isTyped = Boolean(input.isTTY && process.stdout.isTTY);

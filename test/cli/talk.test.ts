@@ -184,6 +184,17 @@ test('line ends of Windows in a reply are line ends', async () => {
   expect(await run(['ask', 'Which lamp?'])).toMatchObject({ code: 0, out: 'Red.\nAnd green.\n' });
 });
 
+test.each([
+  { args: ['ask', ' '], says: 'The question is empty' },
+  { args: ['chat', '--conversation', 'nowhere', '--file', '/nowhere/a.txt'], says: 'cannot be read' },
+])('$args is refused before anything is sent', async ({ args, says }) => {
+  const { code, err } = await run(args, '');
+
+  expect(code).toBe(2);
+  expect(err).toContain(says);
+  expect(world.emulator.requests).toEqual([]);
+});
+
 test('a conversation that does not exist ends the chat before a reply is paid', async () => {
   const { code, out, err } = await run(['chat', '--conversation', 'nowhere'], 'The pier is red. What is red?\n');
 
